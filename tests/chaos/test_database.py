@@ -154,7 +154,7 @@ def test_a_process_that_is_killed_takes_no_acknowledged_order_with_it_and_makes_
     shop.check(seen, customer="grace")
 
 
-@pytest.mark.stack
+@pytest.mark.chaos
 def test_a_hold_ends_to_the_second_after_its_servers_and_database_were_killed(shop: Killable) -> None:
     with psycopg.connect(shop.stack.environment()["DATABASE_URL"]) as database:
         database.execute(

@@ -18,7 +18,7 @@ from tests.reservations import consistency
 from tests.support import builders as base
 from tests.support.live_server import served
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True)]
 
 AGENTS = 500
 
