@@ -164,6 +164,20 @@ class OpenAt(ParsedTextParam):
         return parse_datetime(text) if has_offset else parse_datetime(text).replace(tzinfo=None)
 
 
+class LocalTimeOfDay(ParsedTextParam):
+    """A minute on the clock of the place, parsed as a datetime without a zone."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            pattern=f"^{DATE_PATTERN}T{TIME_PATTERN}$",
+            hint="This must be a day and a time on the clock of the place: 2026-11-21T19:30.",
+            **options,
+        )
+
+    def to_internal_value(self, data: Any) -> Any:
+        return parse_datetime(super().to_internal_value(data)).replace(tzinfo=None)
+
+
 class SortBy(serializers.ChoiceField):
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[sort.value for sort in Sort], **options)

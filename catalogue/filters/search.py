@@ -12,6 +12,7 @@ from catalogue.filters.param_types import (
     FieldGroups,
     Flag,
     LatLng,
+    LocalTimeOfDay,
     MarketSlug,
     Numbers,
     OpenAt,
@@ -130,7 +131,17 @@ class SearchParams(QueryParams):
         help_text=f"A discount at most {OFFER_MINUTES} minutes before or after this time of the same day, on the"
         " restaurant's clock.",
     )
-    party_size = integer(1, 500, "A discount for a party of so many: the offer takes it and has the seats left.")
+    party_size = integer(
+        1,
+        500,
+        "A discount for a party of so many: the offer takes it and has the seats left. With `bookable_at`: the guests"
+        " of the table.",
+    )
+    bookable_at = LocalTimeOfDay(
+        required=False,
+        help_text="Only restaurants with a free table for `party_size` at this time on their clock, with or without an"
+        " offer: `2026-11-21T19:30`.",
+    )
     sort = SortBy(
         required=False,
         default=Sort.BEST,

@@ -80,7 +80,8 @@ class Query:
     restaurant stays open from then. A restaurant has at least one of `cuisine`, none of `cuisine_not`, and all of
     `attributes` and `diet` (`vegan` is the attribute `diet_vegan`, `vegan:only` a degree of it), one of the kinds
     `kind` and none of `kind_not`.
-    `date` and `time` are the restaurant's local time.
+    `date`, `time` and `bookable_at` are the restaurant's local time. With `bookable_at` a restaurant has a free table
+    for `party_size` then, with or without an offer.
     """
 
     near: str | None = None
@@ -107,6 +108,7 @@ class Query:
     date: dt.date | None = None
     time: dt.time | None = None
     party_size: int | None = None
+    bookable_at: datetime | None = None
     sort: Sort = Sort.BEST
     limit: int = 20
     cursor: str | None = None
@@ -117,7 +119,8 @@ class Query:
     @property
     def has_offer_filter(self) -> bool:
         """Whether hits need a matching discount."""
-        given = (self.offer, self.offer_min, self.date, self.time, self.party_size)
+        party_size = self.party_size if self.bookable_at is None else None
+        given = (self.offer, self.offer_min, self.date, self.time, party_size)
         return self.sort is Sort.OFFER or any(value is not None for value in given)
 
     @property
@@ -171,6 +174,11 @@ class Query:
                 self.open_for is not None and self.open is None,
                 "open_for",
                 "`open_for` counts from a moment: add `open`, for example `open=now`.",
+            ),
+            (
+                self.bookable_at is not None and self.party_size is None,
+                "party_size",
+                "`bookable_at` needs `party_size`: a table is free for a party.",
             ),
             (
                 bool(self.facets) and not (has_point or self.bbox or self.market or self.q or self.neighborhood),

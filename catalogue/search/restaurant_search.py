@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 
 from catalogue.attribution import attribution_lines
+from catalogue.bookings.search import find_bookable
 from catalogue.search import facets, fetch, query_resolution
 from catalogue.search.geocoding import landmarks
 from catalogue.search.later_moments import LaterMoment
@@ -57,9 +58,9 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     The pages of one search are as of the moment of its first page. One statement for the hits with their offers; one
     more for attribution lines and for the vocabulary where they are not cached, one each for `near`, `lang`, `facets`
     and `include_total`, one for the trigram search where no document has the words of `q`, and one where so many
-    restaurants share a position that a page ends among them. Beyond the stored open intervals two more for each batch
-    of candidates (later_moments). Raises InvalidRequest naming the parameter: PlaceNotResolved, InvalidCursor, an
-    unknown name, parameters that need one another.
+    restaurants share a position that a page ends among them. `bookable_at` takes eight more. Beyond the stored open
+    intervals two more for each batch of candidates (later_moments). Raises InvalidRequest naming the parameter:
+    PlaceNotResolved, InvalidCursor, an unknown name, parameters that need one another.
     """
     # A cursor stores the moment to the second.
     now = now.replace(microsecond=0)
@@ -75,12 +76,18 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     later = None
     if moment and (end := moment + timedelta(minutes=resolved.query.open_for or 0)) > cursor.as_of + INTERVALS_AHEAD:
         later = LaterMoment(start=moment, end=end, now=cursor.as_of)
+    only = None
+    if query.bookable_at is not None:
+        only = find_bookable(
+            query.bookable_at, party_size=query.party_size or 0, market=resolved.query.market, now=cursor.as_of
+        )
     statement = SearchStatement(
         query=resolved.query,
         center=resolved.center,
         open_at=None if later else moment,
         may_be_open=later is not None,
         now=cursor.as_of,
+        only=only,
         terms=resolved.terms,
         after=tuple(after),
     )

@@ -1,6 +1,6 @@
 """The times at which a venue seats guests, and which of them have room."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Self
@@ -136,16 +136,23 @@ def list_places(venue: Venue, *, area: Area | None = None) -> list[Place]:
 
     Two queries.
     """
+    return list_places_of([venue.pk], area=area)[venue.pk]
+
+
+def list_places_of(venues: Collection[UUID], *, area: Area | None = None) -> dict[UUID, list[Place]]:
+    """Return the places of many venues, as `list_places`. Two queries."""
+    places: dict[UUID, list[Place]] = {venue: [] for venue in venues}
     in_area = {"area": area} if area else {}
-    rows = Table.objects.filter(venue=venue, is_active=True, **in_area).order_by("id")
+    rows = Table.objects.filter(venue__in=venues, is_active=True, **in_area).order_by("id")
     tables = {table.pk: table for table in rows}
-    combinations: Any = Combination.objects.filter(venue=venue, is_active=True).annotate(parts=ArrayAgg("tables"))
-    places = [Place(row.seats_min, row.seats_max, frozenset([row.pk]), [row.name]) for row in tables.values()]
-    return places + [
-        Place(row.seats_min, row.seats_max, frozenset(row.parts), sorted(tables[part].name for part in row.parts))
-        for row in combinations.order_by("id")
-        if len(row.parts) > 1 and tables.keys() >= set(row.parts)
-    ]
+    for row in tables.values():
+        places[row.venue_id].append(Place(row.seats_min, row.seats_max, frozenset([row.pk]), [row.name]))
+    combinations: Any = Combination.objects.filter(venue__in=venues, is_active=True).annotate(parts=ArrayAgg("tables"))
+    for row in combinations.order_by("id"):
+        if len(row.parts) > 1 and tables.keys() >= set(row.parts):
+            names = sorted(tables[part].name for part in row.parts)
+            places[row.venue_id].append(Place(row.seats_min, row.seats_max, frozenset(row.parts), names))
+    return places
 
 
 def list_areas(venue: Venue) -> list[Area]:

@@ -41,13 +41,13 @@ WHEN = {
     "list_reviews": "Reviews of one restaurant",
     "start_export": "follow it with get_export",
 }
-# Bytes of the whole answer to tools/list, which each agent reads: less than 1.8 kB for each tool.
-MAX_BYTES = 30_000
+# Bytes of the whole answer to tools/list, which each agent reads: on average 1.8 kB a tool.
+MAX_BYTES = 31_000
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("era", [LATEST_HANDSHAKE, "2026-07-28"])
-def test_all_tools_are_listed_in_one_order_in_less_than_30_kilobytes(client: Client, era: Era) -> None:
+def test_all_tools_are_listed_in_one_order_in_less_than_31_kilobytes(client: Client, era: Era) -> None:
     answer = post(client, "tools/list", era=era)
     assert [tool["name"] for tool in answer.json()["result"]["tools"]] == NAMES
     assert len(answer.content) < MAX_BYTES

@@ -1,0 +1,62 @@
+"""Which of many venues have a free table at one local time."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.models import Venue
+from reservations.booking.availability import ONE_DAY, DayAvailability, DaySlots, list_places_of, list_slots
+from reservations.booking.slot_states import SlotState, slot_state
+from reservations.models import Closure, Hold, Reservation, Seating, ServicePeriod
+from reservations.models.reservations import IS_EXPECTED
+
+
+def find_free_venues(venues: Sequence[Venue], *, day: date, at: time, party_size: int, now: datetime) -> set[UUID]:
+    """Return the keys of the venues where a booking at this time, on the clock of each, gets a table at once.
+
+    By the rule of a booking (slot_states.slot_state). Seven queries, whatever the number of venues.
+    """
+    periods = _by_venue(ServicePeriod.objects.filter(venue__in=venues).order_by("first_seating", "name", "id"))
+    closures = Closure.objects.filter(venue__in=venues, first_date__lte=day, last_date__gte=day - ONE_DAY)
+    closed = _by_venue(closures.order_by("first_date", "id"))
+    slots = {}
+    for venue in venues:
+        hours = DaySlots(venue, day, tuple(list_slots(venue, day, periods[venue.pk], closed[venue.pk])))
+        slot = hours.find(at)
+        if slot and slot.starts_at > now and (day - now.date()).days <= venue.max_days_ahead:
+            slots[venue.pk] = (hours, slot)
+    if not slots:
+        return set()
+    places = list_places_of(list(slots))
+    first = min(slot.starts_at for _, slot in slots.values())
+    last = max(slot.ends_at(party_size) for _, slot in slots.values())
+    seatings = Seating.objects.filter(table__venue__in=slots, during__overlap=(first, last))
+    taken: dict[UUID, list[tuple[datetime, datetime]]] = defaultdict(list)
+    for table, during in seatings.exclude(hold__expires_at__lte=now).values_list("table_id", "during"):
+        taken[table].append((during.lower, during.upper))
+    covers: dict[UUID, dict[datetime, int]] = defaultdict(lambda: defaultdict(int))
+    span = Q(venue__in=slots, starts_at__range=(first, last))
+    for rows in (Reservation.objects.filter(IS_EXPECTED, span), Hold.objects.active(now=now).filter(span)):
+        for venue_id, starts_at, size in rows.order_by().values_list("venue_id", "starts_at", "party_size"):
+            covers[venue_id][starts_at] += size
+    return {
+        key
+        for key, (hours, slot) in slots.items()
+        if slot_state(
+            DayAvailability(hours=hours, places=places[key], taken=taken, covers=covers[key], now=now),
+            slot,
+            party_size,
+        )[0]
+        == SlotState.FREE
+    }
+
+
+def _by_venue(rows: Iterable[ServicePeriod] | Iterable[Closure]) -> dict[UUID, list[Any]]:
+    groups: dict[UUID, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[row.venue_id].append(row)
+    return groups
