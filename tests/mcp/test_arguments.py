@@ -107,8 +107,8 @@ def refused(client: Client, tool: str, **arguments: Any) -> str:
 
 
 KNOWN = (
-    "near, ll, radius, q, market, cuisine, attributes, diet, kind, kind_not, open, bookable_at, party_size, rating_min,"
-    " price_max, sort, limit, cursor"
+    "near, ll, radius, q, market, cuisine, attributes, diet, kind, kind_not, open, bookable_at, party_size,"
+    " rating_min, price_max, sort, limit, cursor"
 )
 
 
