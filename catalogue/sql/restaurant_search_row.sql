@@ -19,6 +19,8 @@ SELECT
             -- For a degree: `wheelchair:limited`, `diet_vegan:only`.
             UNION ALL SELECT key || ':' || (r.attributes ->> key) FROM jsonb_each(r.attributes)
             WHERE jsonb_typeof(value) = 'string' AND key <> 'kind' AND value NOT IN ('"no"', '"yes"', '""')
+                -- Longer texts are no degrees, and fit into no tag.
+                AND length(key || ':' || (r.attributes ->> key)) <= 40
             -- For the parameters `kind` and `kind_not`.
             UNION ALL SELECT 'kind_' || (r.attributes ->> 'kind') WHERE jsonb_typeof(r.attributes -> 'kind') = 'string'
         ) AS tags ORDER BY tag

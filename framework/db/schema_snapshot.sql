@@ -800,6 +800,11 @@ CREATE FUNCTION public.record_neighborhood_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    IF TG_OP = 'UPDATE' AND (OLD.kind, OLD.name, OLD.latitude, OLD.longitude)
+        IS NOT DISTINCT FROM (NEW.kind, NEW.name, NEW.latitude, NEW.longitude)
+    THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP <> 'INSERT' AND OLD.kind = 'neighborhood' THEN
         INSERT INTO public.catalogue_neighborhoodchange (latitude, longitude) VALUES (OLD.latitude, OLD.longitude);
     END IF;
@@ -1026,6 +1031,8 @@ SELECT
             -- For a degree: `wheelchair:limited`, `diet_vegan:only`.
             UNION ALL SELECT key || ':' || (r.attributes ->> key) FROM jsonb_each(r.attributes)
             WHERE jsonb_typeof(value) = 'string' AND key <> 'kind' AND value NOT IN ('"no"', '"yes"', '""')
+                -- Longer texts are no degrees, and fit into no tag.
+                AND length(key || ':' || (r.attributes ->> key)) <= 40
             -- For the parameters `kind` and `kind_not`.
             UNION ALL SELECT 'kind_' || (r.attributes ->> 'kind') WHERE jsonb_typeof(r.attributes -> 'kind') = 'string'
         ) AS tags ORDER BY tag
@@ -4362,7 +4369,7 @@ CREATE TRIGGER photo_removals AFTER DELETE ON public.catalogue_photo REFERENCING
 CREATE TRIGGER photo_updated_at BEFORE UPDATE ON public.catalogue_photo FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
 CREATE TRIGGER record_neighborhood_delete AFTER DELETE ON public.catalogue_landmark FOR EACH ROW WHEN (((old.kind)::text = 'neighborhood'::text)) EXECUTE FUNCTION public.record_neighborhood_change();
 CREATE TRIGGER record_neighborhood_insert AFTER INSERT ON public.catalogue_landmark FOR EACH ROW WHEN (((new.kind)::text = 'neighborhood'::text)) EXECUTE FUNCTION public.record_neighborhood_change();
-CREATE TRIGGER record_neighborhood_update AFTER UPDATE ON public.catalogue_landmark FOR EACH ROW WHEN (((('neighborhood'::text = (old.kind)::text) OR ('neighborhood'::text = (new.kind)::text)) AND (((((old.kind)::text IS DISTINCT FROM (new.kind)::text) OR ((old.name)::text IS DISTINCT FROM (new.name)::text)) OR (old.latitude IS DISTINCT FROM new.latitude)) OR (old.longitude IS DISTINCT FROM new.longitude)))) EXECUTE FUNCTION public.record_neighborhood_change();
+CREATE TRIGGER record_neighborhood_update AFTER UPDATE ON public.catalogue_landmark FOR EACH ROW WHEN ((((old.kind)::text = 'neighborhood'::text) OR ((new.kind)::text = 'neighborhood'::text))) EXECUTE FUNCTION public.record_neighborhood_change();
 CREATE TRIGGER record_updated_at BEFORE UPDATE ON public.catalogue_record FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.set_updated_at();
 CREATE TRIGGER records_added AFTER INSERT ON public.catalogue_sourcerecord REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.render_related_restaurants();
 CREATE TRIGGER records_changed AFTER UPDATE ON public.catalogue_sourcerecord REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.render_related_restaurants();

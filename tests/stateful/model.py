@@ -138,6 +138,8 @@ class Book:
             "starts_at": stamp(starts_at),
             "ends_at": stamp(starts_at + turn_of(party_size)),
             "tables": [],
+            "area": None,
+            "arrival": None,
             "metadata": body.get("metadata", {}),
             "version": 1,
             "created_at": stamp(now),

@@ -10,7 +10,7 @@ from config.urls import management
 from framework.api.openapi import schema
 from orders.models import Order
 from reservations.models import Reservation
-from tests.support import builders
+from tests.support import builders, openapi_operations
 
 NEEDED = {
     ("GET", "/api/v1/orders"): "orders:read",
@@ -22,6 +22,14 @@ NEEDED = {
     ("GET", "/api/v1/reservations"): "reservations:read",
     ("HEAD", "/api/v1/reservations"): "reservations:read",
     ("POST", "/api/v1/reservations"): "reservations:write",
+    ("GET", "/api/v1/availability"): "reservations:read",
+    ("HEAD", "/api/v1/availability"): "reservations:read",
+    ("GET", "/api/v1/holds"): "reservations:read",
+    ("HEAD", "/api/v1/holds"): "reservations:read",
+    ("POST", "/api/v1/holds"): "reservations:write",
+    ("GET", "/api/v1/holds/{id}"): "reservations:read",
+    ("HEAD", "/api/v1/holds/{id}"): "reservations:read",
+    ("DELETE", "/api/v1/holds/{id}"): "reservations:write",
 }
 
 
@@ -36,7 +44,10 @@ def ask(api: Client, method: str, path: str) -> Any:
 @pytest.mark.parametrize(("operation", "needed"), NEEDED.items(), ids=lambda part: str(part))
 def test_an_operation_needs_one_scope_and_no_other(venue: Venue, operation: tuple[str, str], needed: str) -> None:
     method, path = operation
-    path = path.format(id=builders.order(venue).public_id)
+    order = builders.order(venue)
+    made = builders.hold(venue) if "holds" in path else order
+    path = path.format(id=made.public_id)
+    path += f"?{openapi_operations.QUERIES['get_availability']}" if path.endswith("availability") else ""
     others = [scope for scope in Scope.values if scope != needed]
     refused = ask(client_with(venue, *others), method, path)
     assert refused.status_code == 401
@@ -45,7 +56,7 @@ def test_an_operation_needs_one_scope_and_no_other(venue: Venue, operation: tupl
         error = refused.json()["error"]
         assert (error["code"], error["param"]) == ("insufficient_scope", None)
         assert error["message"] == f"This API key lacks the scope `{needed}`."
-    assert ask(client_with(venue, needed), method, path).status_code == (200 if method in ("GET", "HEAD") else 400)
+    assert ask(client_with(venue, needed), method, path).status_code == (400 if method in ("POST", "PUT") else 200)
     assert Order.objects.get().status == "pending"
     assert Reservation.objects.count() == 0
 
@@ -81,6 +92,6 @@ def test_the_openapi_document_names_the_scope_of_each_operation() -> None:
         (method.upper(), path): operation["security"][0]["ApiKey"]
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
-        if method in ("get", "post", "put")
+        if method in ("get", "post", "put", "delete")
     }
     assert named == {operation: [scope] for operation, scope in NEEDED.items() if operation[0] != "HEAD"}

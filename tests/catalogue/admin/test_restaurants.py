@@ -37,7 +37,7 @@ pytestmark = pytest.mark.django_db
 # Session and user are the first two.
 BUDGET = 15
 # The database writes these by itself, and an insight's page shows who asked for it.
-UNSEEN = {"InsightDemand", "Kitchen", "Record", "Removal", "ReviewChange", "SearchRow"}
+UNSEEN = {"InsightDemand", "Kitchen", "NeighborhoodChange", "Record", "Removal", "ReviewChange", "SearchRow"}
 CATALOGUE: list[type[Model]] = [
     model for model in apps.get_app_config("catalogue").get_models() if model.__name__ not in UNSEEN
 ]

@@ -54,6 +54,8 @@ VALUES = {
     "signature": "x",
     "ids": "rev_01jd5k3v8rf8hb2m0c9t6w4y7z",
     "cursor": None,
+    "area": None,
+    "bookable_at": "2026-11-24T19:00",
 }
 # What some parameters cannot be asked without.
 BESIDE = {
@@ -63,8 +65,15 @@ BESIDE = {
     ("search_restaurants", "facets"): {"market": "copenhagen"},
     ("search_restaurants", "time"): {"date": "2026-11-24"},
     ("match_restaurant", "name"): {"market": "copenhagen"},
+    ("search_restaurants", "bookable_at"): {"party_size": "2"},
 }
-ALWAYS = {"autocomplete": {"q": "fi"}, "match_restaurant": {"name": "A place", "market": "copenhagen"}}
+ALWAYS = {
+    "autocomplete": {"q": "fi"},
+    "match_restaurant": {"name": "A place", "market": "copenhagen"},
+    "get_restaurant_availability": {"date": "2026-11-24", "party_size": "2"},
+}
+# What only some callers have.
+OF_A_WALLET = {"list_payments", "list_bookings"}
 # Addresses and products of their own are asked in the tests of theirs.
 OPERATIONS = {
     operation["operationId"]: (path.replace("{slug}", "a-place"), operation)
@@ -89,6 +98,7 @@ def _a_place(db: None) -> Any:
     builders.attribute("diet_vegan")
     builders.landmark("Tivoli")
     place = builders.restaurant(slug="a-place", name="A place")
+    builders.listing(place)
     builders.review(place, "Fisk!")
     builders.photo(place)
     with time_machine.travel(NOW, tick=False):
@@ -97,9 +107,6 @@ def _a_place(db: None) -> Any:
 
 
 numbers = itertools.count()
-
-# What is shown to who has proven a wallet only.
-OF_A_WALLET = {"list_payments"}
 
 
 def get(client: Client, address: str, query: dict[str, str] | None = None) -> Any:
@@ -117,6 +124,8 @@ def values(parameter: dict[str, Any]) -> list[str]:
         # A position that the feed has reached.
         return ["0"]
     schema = parameter["schema"]
+    if parameter["name"] == "until" and schema.get("format") == "date":
+        return ["2026-11-25"]
     if "enum" in schema:
         return [str(word) for word in schema["enum"]]
     if schema.get("type") == "integer":

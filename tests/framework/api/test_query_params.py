@@ -10,7 +10,7 @@ from django.test import RequestFactory
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from catalogue.filters import exports, lookups, restaurants, search
+from catalogue.filters import bookings, exports, lookups, restaurants, search
 from catalogue.filters import offers as filters_offers
 from catalogue.mcp import prompts
 from catalogue.mcp.tools import offers as tools_offers
@@ -22,7 +22,7 @@ from tests.catalogue import builders
 
 ALL: tuple[type[QueryParams], ...] = (
     *(lookups.LandmarkParams, lookups.AutocompleteParams, lookups.MatchParams, lookups.CuisineParams),
-    *(filters_offers.SlotParams, filters_offers.OfferParams),
+    *(filters_offers.SlotParams, filters_offers.OfferParams, bookings.AvailabilityParams, bookings.BookingListParams),
     *(restaurants.ReviewParams, restaurants.PhotoParams, restaurants.ContextParams, restaurants.InsightParams),
     *(restaurants.RestaurantParams, restaurants.HoursParams, restaurants.HistoryParams),
     *(lookups.ChangeParams, exports.DownloadParams),
