@@ -254,7 +254,8 @@ def compare_words(spots: Sequence[SamplePoint]) -> list[tuple[str, float, float]
         for number, spot in enumerate(spots):
             ll = (spot.latitude, spot.longitude) if place else None
             query = Query(q=SEARCH_TERMS[number % len(SEARCH_TERMS)], ll=ll, radius=3_000 if place else None)
-            for ask, times in taken.items():
+            # In turns also who is first: the second finds the pages in the cache.
+            for ask, times in list(taken.items())[:: -1 if number // len(SEARCH_TERMS) % 2 else 1]:
                 started = time.perf_counter()
                 ask(query)
                 times.append(1000 * (time.perf_counter() - started))
