@@ -39,6 +39,7 @@ CLIENTS = {
 TOOLS = {
     *("search_restaurants", "get_restaurant", "find_landmark", "get_surroundings", "list_offers", "book_table"),
     *("list_reviews", "list_photos", "get_insight", "get_history", "start_export", "get_export"),
+    *("check_availability", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"),
 }
 # Each with what it sells, and for how many USDC.
 SOLD = {
@@ -48,7 +49,8 @@ SOLD = {
     "get_insight": ("ai_insight", Decimal("0.01")),
     "get_history": ("history", Decimal("0.01")),
 }
-REFUSED = {"start_export", "get_export"}
+REFUSED = {"start_export", "get_export", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"}
+NO_BOOKING = {"booking_id": "fb_00000000000000000000000000", "manage_token": "x"}
 GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
 # The exit code of the Inspector for a tool that says that it has failed.
 TOOL_IS_ERROR = 5
@@ -132,6 +134,15 @@ def calls(shop: Shop, slug: str) -> dict[str, dict[str, Any]]:
         **{tool: {"slug": slug} for tool in SOLD},
         "list_offers": {"market": "copenhagen", "party_size": 2},
         "book_table": {"offer_id": offers["data"][0]["id"], "party_size": 2},
+        "check_availability": {
+            "slug": offers["data"][0]["restaurant"]["slug"],
+            "date": offers["data"][0]["date"],
+            "party_size": 2,
+        },
+        "get_booking": NO_BOOKING,
+        "change_booking": NO_BOOKING | {"party_size": 3},
+        "cancel_booking": NO_BOOKING,
+        "list_my_bookings": {},
         "start_export": {"dataset": "restaurants"},
         "get_export": {"export_id": "ex_00000000000000000000000000"},
     }
@@ -175,7 +186,7 @@ def cancel(shop: Shop, booked: Mapping[str, Any]) -> None:
     """Give the table back."""
     record = booked["structuredContent"]
     headers = {"X-Manage-Token": record["manage_token"], "X-Forwarded-For": next(addresses)}
-    url = f"{shop.up.record['base_url']}/v1/flow/bookings/{record['id']}"
+    url = f"{shop.up.record['base_url']}/v1/bookings/{record['id']}"
     assert httpx.delete(url, headers=headers).json()["status"] == "cancelled"
 
 

@@ -20,7 +20,11 @@ from tests.support.live_stack import Up, eventually
 
 pytestmark = pytest.mark.stack
 
-FREE = ("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "book_table")
+FREE = (
+    *("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "check_availability", "book_table"),
+    *("get_booking", "change_booking", "cancel_booking"),
+)
+OF_AN_ACCOUNT = ("list_my_bookings",)
 SOLD = ("get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history")
 EXPORTS = ("start_export", "get_export")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -33,6 +37,7 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("invalid_request", "find_landmark", {}),
     ("invalid_request", "get_surroundings", {"slug": "noma", "radius_m": "far"}),
     ("missing_credentials", "start_export", {"dataset": "restaurants"}),
+    ("missing_credentials", "list_my_bookings", {}),
 ]
 
 
@@ -71,7 +76,7 @@ def test_it_lists_reads_completes_and_gets_prompts(shop: Shop, mode: Mode) -> No
         assert (agent.server_info.name, agent.server_info.title) == ("tablewire", "Tablewire")
         assert "find_landmark" in (agent.instructions or "")
         tools = (await agent.list_tools()).tools
-        assert sorted(tool.name for tool in tools) == sorted((*FREE, *SOLD, *EXPORTS))
+        assert sorted(tool.name for tool in tools) == sorted((*FREE, *OF_AN_ACCOUNT, *SOLD, *EXPORTS))
         assert all(tool.output_schema and tool.annotations and tool.description for tool in tools)
         uris = {one.uri for one in (await agent.list_resources()).resources}
         names = ("prices", "markets", "cuisines", "attributes", "account")
@@ -108,9 +113,17 @@ def test_it_accepts_what_every_tool_gives(shop: Shop, mode: Mode) -> None:
             "list_offers": {"market": "copenhagen", "party_size": 2},
         }
         given = {tool: content(await agent.call_tool(tool, arguments)) for tool, arguments in calls.items()}
-        wish = {"offer_id": given["list_offers"]["data"][0]["id"], "party_size": 2, **GUEST}
-        given["book_table"] = content(await agent.call_tool("book_table", wish))
-        give_back(shop, given["book_table"])
+        offer = given["list_offers"]["data"][0]
+        asked_for = {"slug": offer["restaurant"]["slug"], "date": offer["date"], "party_size": 2}
+        given["check_availability"] = content(await agent.call_tool("check_availability", asked_for))
+        wish = {"offer_id": offer["id"], "party_size": 2, **GUEST}
+        booked = given["book_table"] = content(await agent.call_tool("book_table", wish))
+        its = {"booking_id": booked["id"], "manage_token": booked["manage_token"]}
+        given["get_booking"] = content(await agent.call_tool("get_booking", its))
+        changes = its | {"special_requests": "By the window"}
+        given["change_booking"] = content(await agent.call_tool("change_booking", changes))
+        given["cancel_booking"] = content(await agent.call_tool("cancel_booking", its))
+        assert given["cancel_booking"]["status"] == "cancelled"
         assert set(given) == {*FREE}
         for tool in SOLD:
             asked = await agent.call_tool(tool, {"slug": slug})
@@ -163,10 +176,3 @@ def run(shop: Shop, mode: Mode, session: Any, *, key: str | None = None) -> None
             await session(agent)
 
     anyio.run(connect)
-
-
-def give_back(shop: Shop, booked: Any) -> None:
-    """Cancel a booking."""
-    headers = {"X-Manage-Token": booked["manage_token"], "X-Forwarded-For": next(addresses)}
-    body = httpx.delete(f"{shop.up.record['base_url']}/v1/flow/bookings/{booked['id']}", headers=headers)
-    assert body.json()["status"] == "cancelled"
