@@ -10,7 +10,16 @@ __all__ = ["application"]
 
 POLL_S = 0.02
 # Large libraries that the application imports after Django and the models.
-LATE_LIBRARIES = ("redis", "holidays", "x402", "drf_spectacular.views", "requests", "PIL.Image", "phonenumbers")
+LATE_LIBRARIES = (
+    "redis",
+    "holidays",
+    "x402",
+    "drf_spectacular.views",
+    "requests",
+    "PIL.Image",
+    "phonenumbers",
+    "icalendar",
+)
 
 with Path(os.environ["TABLEWIRE_STATE_DIR"], "web.importing").open("w") as importing:
     # The others start when the first serves: on few cores it would otherwise answer when the last does.

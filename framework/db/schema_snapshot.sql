@@ -2739,6 +2739,7 @@ CREATE TABLE public.reservations_guestmail (
     last_error character varying(300) NOT NULL,
     created_at timestamp with time zone NOT NULL,
     sent_at timestamp with time zone,
+    former jsonb,
     CONSTRAINT guest_mail_sent_at_if_sent CHECK ((((sent_at IS NOT NULL) AND ((state)::text = 'sent'::text)) OR ((NOT ((state)::text = 'sent'::text)) AND (sent_at IS NULL)))),
     CONSTRAINT reservations_guestmail_attempts_check CHECK ((attempts >= 0))
 );
@@ -3602,8 +3603,9 @@ INSERT INTO public.django_migrations VALUES
 	(64, 'reservations', '0003_holds', now()),
 	(65, 'reservations', '0004_validate_seatings', now()),
 	(66, 'reservations', '0005_seating_by_hold', now()),
-	(67, 'sessions', '0001_initial', now()),
-	(68, 'usersessions', '0001_initial', now());
+	(67, 'reservations', '0006_guest_mail_former', now()),
+	(68, 'sessions', '0001_initial', now()),
+	(69, 'usersessions', '0001_initial', now());
 
 
 
@@ -3683,7 +3685,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 104, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 68, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 69, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);

@@ -231,18 +231,28 @@ class DayAvailability:
     now: datetime
 
     @classmethod
-    def load(cls, venue: Venue, day: date, *, area: Area | None = None, now: datetime) -> Self:
-        """Read one day. At most six queries."""
+    def load(
+        cls, venue: Venue, day: date, *, area: Area | None = None, excluding: UUID | None = None, now: datetime
+    ) -> Self:
+        """Read one day, without the tables and guests of one reservation. At most six queries."""
         hours = DaySlots.load(venue, day)
         places = list_places(venue, area=area) if area else None
-        (availability,) = cls.load_days([hours], places=places, now=now)
+        (availability,) = cls.load_days([hours], places=places, excluding=excluding, now=now)
         return availability
 
     @classmethod
     def load_days(
-        cls, days: Sequence[DaySlots], *, places: Sequence[Place] | None = None, now: datetime
+        cls,
+        days: Sequence[DaySlots],
+        *,
+        places: Sequence[Place] | None = None,
+        excluding: UUID | None = None,
+        now: datetime,
     ) -> list[Self]:
-        """Read the bookings, and by default the places, of several days of one venue. At most four queries."""
+        """Read the bookings, and by default the places, of several days of one venue. At most four queries.
+
+        `excluding` is the key of a reservation that is to be moved: its own tables and guests do not count.
+        """
         venue = days[0].venue
         slots = [slot for day in days for slot in day.open_slots()]
         if places is None:
@@ -253,10 +263,12 @@ class DayAvailability:
             first = min(slot.starts_at for slot in slots)
             last = max(slot.ends_at(party_size) for slot in slots for party_size in (2, 4, 6, 7))
             seatings = list_seatings(venue, first, last, now=now)
+            if excluding:
+                seatings = seatings.exclude(reservation=excluding)
             for table, during in seatings.values_list("table_id", "during"):
                 taken.setdefault(table, []).append((during.lower, during.upper))
             if any(slot.period.pacing_covers for slot in slots):
-                covers = count_covers(venue, first, last, now=now)
+                covers = count_covers(venue, first, last, now=now, excluding=excluding)
         return [cls(hours=day, places=places, taken=taken, covers=covers, now=now) for day in days]
 
     def upcoming_slots(self) -> list[Slot]:
@@ -304,14 +316,14 @@ def minute_of_day(at: time) -> int:
 
 def outside_hours_error(hours: DaySlots, reservation: Reservation | Hold, *, now: datetime) -> OutsideServiceHours:
     """Return the error for a time without a slot. At most four queries."""
-    (day,) = DayAvailability.load_days([hours], now=now)
+    (day,) = DayAvailability.load_days([hours], excluding=reservation.pk, now=now)
     return OutsideServiceHours(**add_alternatives(hours.closed_message(reservation.time), day, reservation))
 
 
 def slot_unavailable_error(reservation: Reservation | Hold, *, now: datetime) -> SlotUnavailable:
     """Return the error for a party without room. At most seven queries, nine without hours."""
     area = reservation.area
-    day = DayAvailability.load(reservation.venue, reservation.date, area=area, now=now)
+    day = DayAvailability.load(reservation.venue, reservation.date, area=area, excluding=reservation.pk, now=now)
     party_size, where = reservation.party_size, f" in the area {area.name}" if area else " here"
     if not has_place_for(day.places or list_places(reservation.venue, area=area), party_size):
         message = f"There is no table for {party_size}{where}."

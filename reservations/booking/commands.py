@@ -18,6 +18,7 @@ from reservations.booking.availability import (
     slot_unavailable_error,
     stay_duration,
 )
+from reservations.booking.differences import to_former
 from reservations.booking.times import find_slot, set_start
 from reservations.booking.venue_time import default_turn_time, to_utc
 from reservations.models import Area, GuestMail, InvalidTransition, Reservation, generate_code
@@ -284,7 +285,8 @@ def update(
         is_confirmed = reservation.status != before["status"]
         event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
         mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_moved else None
-        record_change(reservation, event, mail=mail, actor=actor, now=now)
+        former = to_former(before) if is_moved else None
+        record_change(reservation, event, mail=mail, former=former, actor=actor, now=now)
         if is_released:
             waitlist.schedule_offers(reservation.venue)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
@@ -98,16 +99,26 @@ class DayChoices:
 
 
 def list_days(
-    venue: Venue, first: date, last: date, *, party_size: int, area: Area | None = None, now: datetime
+    venue: Venue,
+    first: date,
+    last: date,
+    *,
+    party_size: int,
+    area: Area | None = None,
+    excluding: UUID | None = None,
+    now: datetime,
 ) -> list[DayChoices]:
-    """Return the choices of these days, up to the last day that the venue accepts. At most six queries."""
+    """Return the choices of these days, up to the last day that the venue accepts. At most six queries.
+
+    `excluding` is the key of a reservation that is to be moved: its own tables and guests do not count.
+    """
     last = min(last, local_today(venue, now=now) + venue.max_days_ahead * ONE_DAY)
     hours = load_hours(venue, first - ONE_DAY, last)
     days = [first + count * ONE_DAY for count in range((last - first).days + 1)]
     if not days:
         return []
     slots = [DaySlots(venue=venue, day=day, slots=tuple(list_slots(venue, day, *hours))) for day in days]
-    availability = DayAvailability.load_days(slots, places=list_places(venue, area=area), now=now)
+    availability = DayAvailability.load_days(slots, places=list_places(venue, area=area), excluding=excluding, now=now)
     return [day_choices(day, party_size) for day in availability]
 
 

@@ -1,4 +1,4 @@
-"""Online booking: the choices of the booking page, the form token, the limits, and the booking itself."""
+"""Online booking: the form token, the limits, and the booking itself."""
 
 import hashlib
 from dataclasses import asdict, dataclass
@@ -12,9 +12,8 @@ from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import new_id
 from framework.signed_tokens import BadSignature, KeyedHash, TokenSigner
-from reservations.booking import commands, email_confirmation, slot_states
+from reservations.booking import commands, email_confirmation
 from reservations.booking.availability import ONE_DAY
-from reservations.booking.slot_states import DayChoices
 from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import Area, GuestMail, OnlineBooking, Reservation
 from reservations.self_service import links
@@ -24,7 +23,6 @@ MAX_PER_DAY = 10
 # People take longer to fill in the form.
 MIN_FILL_S = 2
 FORM_LIFETIME = timedelta(hours=12)
-DAYS_SHOWN = 7
 
 FORM_LOCK = AdvisoryLock("online booking form")
 CONTACT_LOCK = AdvisoryLock("online booking contact")
@@ -59,6 +57,7 @@ class BookingRequest:
     customer_email: str | None = None
     customer_phone: str | None = None
     special_requests: str = ""
+    area: Area | None = None
 
     @property
     def content_hash(self) -> str:
@@ -68,14 +67,6 @@ class BookingRequest:
 def is_open(venue: Venue) -> bool:
     """Return whether the venue has online booking. Needs its account."""
     return venue.is_bookable_online and venue.account.closed_at is None
-
-
-def list_days(
-    venue: Venue, first: date, *, party_size: int, area: Area | None = None, now: datetime
-) -> list[DayChoices]:
-    """Return the choices of a week, up to the last day that the venue accepts. At most six queries."""
-    last = first + (DAYS_SHOWN - 1) * ONE_DAY
-    return slot_states.list_days(venue, first, last, party_size=party_size, area=area, now=now)
 
 
 def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now: datetime) -> Reservation:

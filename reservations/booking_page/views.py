@@ -6,7 +6,6 @@ reservations.booking_page.online_booking.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import wraps
 from typing import Any
 
@@ -14,6 +13,7 @@ from django import forms
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -23,8 +23,9 @@ from accounts.models.venues import PREFIX
 from framework.api.rate_limits.client_ip import client_network
 from framework.errors import ApiError
 from framework.public_ids import decode
-from reservations.booking.venue_time import local_today
+from reservations.booking.differences import format_day
 from reservations.booking_page import online_booking
+from reservations.booking_page.choices import ChoiceForm, load_choices
 from reservations.forms.reservation import PHONE_HELP, GuestFieldsMixin
 from reservations.mail import templates
 from reservations.self_service import links, permissions
@@ -41,24 +42,14 @@ HEADERS = {
         " frame-ancestors *"
     ),
 }
-DEFAULT_PARTY_SIZE, MAX_PARTY_SIZE = 2, 500
-# Days shown before the chosen one.
-DAYS_BEFORE = 2
 
 BookView = Callable[..., HttpResponse]
 
 
-class BookingForm(GuestFieldsMixin, forms.Form):
+class BookingForm(ChoiceForm, GuestFieldsMixin):
     """The booking form, validated like the API."""
 
     form = forms.CharField(required=False, max_length=400, widget=forms.HiddenInput)
-    party = forms.IntegerField(min_value=1, max_value=MAX_PARTY_SIZE, widget=forms.HiddenInput)
-    day = forms.DateField(
-        input_formats=["%Y-%m-%d"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a date."}
-    )
-    time = forms.TimeField(
-        input_formats=["%H:%M"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a time."}
-    )
     customer_name = forms.CharField(
         label="Your name", max_length=200, widget=forms.TextInput({"autocomplete": "name"})
     )
@@ -90,13 +81,6 @@ class BookingForm(GuestFieldsMixin, forms.Form):
         widget=forms.TextInput({"autocomplete": "off", "tabindex": "-1"}),
     )
 
-    def __init__(self, *args: Any, venue: Venue, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.venue = venue
-
-    def get_venue(self) -> Venue:
-        return self.venue
-
     def clean_website(self) -> str:
         if self.cleaned_data["website"]:
             raise forms.ValidationError("Leave this field empty. It protects the form against bots.")
@@ -112,8 +96,8 @@ class BookingForm(GuestFieldsMixin, forms.Form):
     def booking_request(self) -> online_booking.BookingRequest:
         names = ("customer_name", "customer_email", "customer_phone", "special_requests")
         guest = {name: self.cleaned_data[name] for name in names}
-        day, at, party = (self.cleaned_data[name] for name in ("day", "time", "party"))
-        return online_booking.BookingRequest(day=day, at=at, party_size=party, **guest)
+        day, at, party, area = (self.cleaned_data[name] for name in ("day", "time", "party", "area"))
+        return online_booking.BookingRequest(day=day, at=at, party_size=party, area=area, **guest)
 
 
 def booking_page(*methods: str) -> Callable[[BookView], BookView]:
@@ -179,7 +163,7 @@ def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
         "venue": venue,
         "reservation": reservation,
         "state": permissions.guest_status(reservation, now=timezone.now()),
-        "day": templates.format_day(reservation.date),
+        "day": format_day(reservation.date),
         "until": templates.format_moment(deadline, venue.timezone) if deadline else "",
         "manage": online_booking.manage_link(reservation),
         "is_unsent": venue.is_sandbox and not settings.MAILBOX_DIR,
@@ -198,54 +182,22 @@ def render_choices(
     status: int = 200,
 ) -> HttpResponse:
     """Render the page for the query; invalid values are replaced by defaults, with a note."""
-    now = timezone.now()
-    today = local_today(venue, now=now)
-    last = today + timedelta(days=venue.max_days_ahead)
-    notes = []
-    party = parse("party", query)
-    if party is None:
-        party = DEFAULT_PARTY_SIZE
-        if query.get("party"):
-            notes.append(
-                f"The number of guests must be 1 to {MAX_PARTY_SIZE}. These are the times for {party} guests."
-            )
-    day = parse("day", query)
-    if query.get("day") and (day is None or not today <= day <= last):
-        notes.append(f"Choose a date from {templates.format_day(today)} to {templates.format_day(last)}.")
-        day = None
-    first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
-    week = online_booking.list_days(venue, first, party_size=party, now=now)
-    chosen = next((option for option in week if option.day == day), None) or next(
-        (option for option in week if option.state in ("free", "on_request")), week[0]
-    )
-    at = parse("time", query)
-    choice = next((option for option in chosen.choices if option.time == at), None)
-    if at and form is None and day is not None:
-        if chosen.state == "on_request" or (choice and choice.state != "full"):
+    choices = load_choices(venue, query, now=timezone.now())
+    if choices.at and form is None and choices.day is not None:
+        if choices.can_take:
             form = BookingForm(venue=venue, label_suffix="")
         else:
-            guests = f"{party} guest{'' if party == 1 else 's'}"
-            notes.append(f"{at:%H:%M} is not available for {guests}. Choose another time.")
-            at = None
-    earlier = max(today, first - timedelta(days=online_booking.DAYS_SHOWN - DAYS_BEFORE))
-    later = week[-1].day + timedelta(days=1 + DAYS_BEFORE)
+            choices.refuse_time()
+    choice = choices.choice
     context = {
         "venue": venue,
-        "party": party,
-        "week": week,
-        "chosen": chosen,
-        "formatted_day": templates.format_day(chosen.day),
-        "today": today,
-        "last": last,
-        "earlier": earlier if first > today else None,
-        "later": later if later <= last else None,
-        "at": at,
+        "choices": choices,
+        "action": reverse("book", kwargs={"venue": venue.public_id}),
         "outcome": choice.state if choice else "",
-        "form": form if at and chosen.day == day else None,
+        "form": form if choices.at and choices.chosen.day == choices.day else None,
         "form_token": form_token(venue, form, refusal),
         "error": refusal,
         "alternatives": (refusal.extra or {}).get("alternatives", []) if refusal else [],
-        "notes": notes,
     }
     return render(request, "reservations/booking_page/form.html", context, status=status)
 
@@ -256,11 +208,3 @@ def form_token(venue: Venue, form: BookingForm | None, refusal: ApiError | None)
     if submitted and len(submitted) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):
         return submitted
     return online_booking.new_form_token(venue, now=timezone.now())
-
-
-def parse(name: str, query: QueryDict) -> Any:
-    """Return the value of this field of the form; None if it is invalid."""
-    try:
-        return BookingForm.base_fields[name].clean(query.get(name, ""))
-    except forms.ValidationError:
-        return None

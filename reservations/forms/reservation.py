@@ -51,8 +51,7 @@ class GuestFieldsMixin:
             raise forms.ValidationError(f"This is not a phone number. {hint}") from error
 
     def clean_special_requests(self) -> str:
-        text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
-        return validate_with(TextField(max_length=2000, allow_blank=True, lines=True), text)
+        return validate_requests(self.cleaned_data["special_requests"])
 
 
 class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
@@ -154,6 +153,11 @@ class NewStaffReservationForm(StaffReservationForm):
         label="Confirmed",
         help_text="The guest is notified by email. If off, the reservation awaits your approval.",
     )
+
+
+def validate_requests(text: str) -> str:
+    """Validate special requests like the API. Raises ValidationError of django.forms."""
+    return validate_with(TextField(max_length=2000, allow_blank=True, lines=True), text.replace("\r\n", "\n"))
 
 
 def validate_with(field: serializers.Field[Any, Any, Any, Any], value: str) -> str:

@@ -1,7 +1,7 @@
 """The texts of emails to guests."""
 
 import re
-from datetime import date, datetime
+from datetime import datetime
 from email.utils import parseaddr
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -12,12 +12,21 @@ from django.template.loader import render_to_string
 
 from framework.data_files import read_toml
 from reservations.booking import waitlist
+from reservations.booking.differences import format_day, list_differences
 from reservations.models import GuestMail, Reservation
-from reservations.self_service import links
+from reservations.self_service import calendar_file, links
 
 Kind = GuestMail.Kind
 # By kind, each with subject, opening and closing.
 MAIL_TEXTS: dict[str, dict[str, str]] = read_toml(Path(__file__).with_name("texts.toml"))
+# By kind, the statuses in which the email has the calendar file.
+CONFIRMED, CANCELLED = Reservation.Status.CONFIRMED, Reservation.Status.CANCELLED
+WITH_CALENDAR_FILE = {
+    Kind.CONFIRMED: {CONFIRMED},
+    Kind.CHANGED: {CONFIRMED},
+    Kind.REMINDER: {CONFIRMED},
+    Kind.CANCELLED: {CANCELLED},
+}
 # Text that email clients turn into a link. A guest name that contains one is left out of the email.
 LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 
@@ -37,6 +46,7 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
         "closing": text["closing"],
         "venue": venue,
         "day": format_day(reservation.date),
+        "differences": list_differences(mail.former, reservation) if mail.former else [],
         "reservation": reservation,
         "link": links.url_of(reservation),
     }
@@ -51,6 +61,8 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
         },
     )
     message.attach_alternative(render_to_string("reservations/mail/notice.html", context), "text/html")
+    if reservation.status in WITH_CALENDAR_FILE.get(Kind(mail.kind), ()):
+        message.attach(calendar_file.FILE_NAME, calendar_file.build(reservation), "text/calendar")
     return message
 
 
@@ -69,11 +81,6 @@ def greeting(name: str) -> str:
     """Return the greeting. The name is left out if it looks like spam: too long, or with a link."""
     name = one_line(name)
     return "Hello," if not name or len(name) > 60 or LINKED.search(name) else f"Hello {name},"
-
-
-def format_day(day: date) -> str:
-    """Format a date unambiguously: Saturday 28 November 2026."""
-    return f"{day:%A} {day.day} {day:%B} {day.year}"
 
 
 def format_moment(moment: datetime, zone: str) -> str:

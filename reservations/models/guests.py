@@ -36,6 +36,9 @@ class GuestMail(models.Model):
     next_attempt_at = models.DateTimeField()
     leased_until = models.DateTimeField(null=True, blank=True)
     last_error = models.CharField(max_length=300, blank=True, default="")
+    former = models.JSONField(
+        null=True, blank=True, help_text="Date, time and party size before the change that the email is about"
+    )
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True)
 

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.models import InvalidTransition, Reservation
+from reservations.self_service import registry
 
 Status = Reservation.Status
 
@@ -27,6 +28,9 @@ class GuestStatus(StrEnum):
 
 
 CANCELLABLE = set(GuestStatus) - {GuestStatus.PAST, GuestStatus.CANCELLED, GuestStatus.STARTED}
+TOO_LATE_TO_CHANGE = "It is too late to change this online. Please call the restaurant."
+# An offered table and an unconfirmed booking are accepted, declined or confirmed first.
+CHANGEABLE_ONLINE = {GuestStatus.CONFIRMED, GuestStatus.REQUESTED, GuestStatus.WAITING}
 
 
 class TooLateToCancel(InvalidTransition):
@@ -35,6 +39,10 @@ class TooLateToCancel(InvalidTransition):
 
 class TooLateToChange(InvalidTransition):
     """The reservation has started, or is cancelled."""
+
+
+class NotMovable(InvalidTransition):
+    """The guest cannot change the time and the party of this reservation."""
 
 
 def guest_status(reservation: Reservation, *, now: datetime) -> GuestStatus:
@@ -66,10 +74,26 @@ def cancel(reservation: Reservation, *, now: datetime) -> None:
 
 
 def change(reservation: Reservation, changes: Mapping[str, Any], *, now: datetime) -> None:
-    """Change the date, the time, the party size or the requests before the reservation starts, by the booking rule.
+    """Change date, time, party size, area or requests before the reservation starts, by the booking rule.
 
-    The arguments are those of commands.change. Raises TooLateToChange and what that raises.
+    The arguments are those of commands.change. Raises TooLateToChange, NotMovable, and what commands.change raises.
     """
     if guest_status(reservation, now=now) not in CANCELLABLE:
-        raise TooLateToChange("It is too late to change this online. Please call the restaurant.", param="status")
+        raise TooLateToChange(TOO_LATE_TO_CHANGE, param="status")
+    is_moved = bool(changes.keys() - {"guest"}) or "area" in changes.get("guest", {})
+    if is_moved and (reason := reason_not_to_move(reservation)):
+        raise NotMovable(reason, param="time")
     commands.change(reservation, changes, now=now, actor="guest")
+
+
+def reason_not_to_move(reservation: Reservation) -> str:
+    """Return why the guest cannot change date, time, party size and area; empty if they can. At most two queries."""
+    if registry.is_fixed(reservation):
+        return (
+            "This table is booked at an offer, so its time and party stay as they are. To change them, cancel this"
+            " reservation and book another table."
+        )
+    if reservation.status == Status.CONFIRMED and not table_assignment.has_tables(reservation.venue_id):
+        # The system has no tables to check a new time against, and nobody has agreed to it.
+        return "This restaurant confirms each reservation itself. To change the time or the party, please call it."
+    return ""

@@ -2,19 +2,29 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from functools import partial, wraps
 from typing import Any
+from urllib.parse import urlencode
 
+from django import forms
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
+from accounts.models import Venue
 from framework.errors import ApiError
+from framework.signed_tokens import BadSignature, TokenSigner
 from reservations.booking import email_confirmation, waitlist
+from reservations.booking.differences import format_day, list_differences, to_former
+from reservations.booking.slot_states import SlotState
+from reservations.booking_page.choices import ChoiceForm, load_choices
+from reservations.forms.reservation import validate_requests
 from reservations.mail import templates
 from reservations.models import Reservation
-from reservations.self_service import links, permissions
+from reservations.self_service import calendar_file, links, permissions, registry
 
 logger = logging.getLogger("tablewire.guests")
 
@@ -28,6 +38,13 @@ HEADERS = {
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
 }
+
+# The page of a change also runs the script of the booking page, and works without it.
+CHANGE_HEADERS = HEADERS | {
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace("style-src", "script-src 'self'; style-src")
+}
+FORMER_SIGNER = TokenSigner("reservations.self_service.views.former")
+MAP = "https://www.openstreetmap.org"
 
 GuestView = Callable[[HttpRequest, Reservation], HttpResponse]
 
@@ -49,7 +66,9 @@ def respond(
     return response
 
 
-def guest_page(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]:
+def guest_page(
+    *methods: str, headers: Mapping[str, str] = HEADERS
+) -> Callable[[GuestView], Callable[..., HttpResponse]]:
     """Call the view with the reservation of the token in the URL, and add the private headers."""
 
     def decorate(view: GuestView) -> Callable[..., HttpResponse]:
@@ -65,7 +84,7 @@ def guest_page(*methods: str) -> Callable[[GuestView], Callable[..., HttpRespons
                 response["Allow"] = ", ".join(methods)
                 return response
 
-            return respond(request, call, folder="self_service", headers=HEADERS)
+            return respond(request, call, folder="self_service", headers=headers)
 
         return wrapper
 
@@ -104,11 +123,13 @@ def show(
         "token": links.token_of(reservation),
         "state": state,
         "may_cancel": state in permissions.CANCELLABLE,
-        "day": templates.format_day(reservation.date),
+        "may_change": state in permissions.CHANGEABLE_ONLINE,
+        "day": format_day(reservation.date),
         "until": templates.format_moment(until, reservation.venue.timezone) if until else "",
         "may_book_again": state == permissions.GuestStatus.CANCELLED and reservation.venue.is_bookable_online,
+        "map_url": None if is_past else map_url(reservation.venue),
         "error": refusal,
-    }
+    } | load_changed(request.GET.get("changed", ""), reservation)
     if is_past:
         template = "past_reservation"
     elif not context["may_cancel"]:
@@ -116,6 +137,145 @@ def show(
         template = "reservation"
     status = 409 if refusal else 410 if is_past else 200
     return render(request, f"reservations/self_service/{template}.html", context, status=status)
+
+
+def map_url(venue: Venue) -> str | None:
+    """Return a map of the place: by its coordinates if they are known, else by its address. One query."""
+    if place := registry.find_coordinates(venue):
+        latitude, longitude = place
+        return f"{MAP}/?mlat={latitude:.6f}&mlon={longitude:.6f}#map=18/{latitude:.6f}/{longitude:.6f}"
+    return f"{MAP}/search?{urlencode({'query': venue.address})}" if venue.address else None
+
+
+def load_changed(token: str, reservation: Reservation) -> dict[str, Any]:
+    """Return what the change of this token has changed, for the template; nothing for an invalid token."""
+    try:
+        key, former = FORMER_SIGNER.load(token, max_age=timedelta(hours=1))
+    except BadSignature:
+        return {}
+    if key != reservation.public_id:
+        return {}
+    if former is None:
+        return {"are_requests_saved": True}
+    return {"differences": list_differences(former, reservation)}
+
+
+@guest_page("GET", "HEAD", "POST", headers=CHANGE_HEADERS)
+def change(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Choose another date, time, party size or area, or write requests (GET), then change the reservation (POST)."""
+    if permissions.guest_status(reservation, now=timezone.now()) not in permissions.CHANGEABLE_ONLINE:
+        if request.method != "POST":
+            return show(request, reservation)
+        return show(request, reservation, refusal=permissions.TooLateToChange(permissions.TOO_LATE_TO_CHANGE))
+    if request.method != "POST":
+        return render_change(request, reservation, query=request.GET)
+    former: dict[str, Any] | None = None
+    changes: dict[str, Any]
+    if "special_requests" in request.POST:
+        requests = RequestsForm(request.POST)
+        if not requests.is_valid():
+            return render_change(request, reservation, query=request.GET, requests=requests, status=400)
+        changes = {"guest": requests.cleaned_data}
+    else:
+        form = ChoiceForm(request.POST, venue=reservation.venue)
+        if not form.is_valid():
+            return render_change(request, reservation, query=request.POST, status=400)
+        values = form.cleaned_data
+        changes = {"day": values["day"], "at": values["time"], "party_size": values["party"]}
+        changes["guest"] = {"area": values["area"]}
+        area = reservation.area.name if reservation.area else ""
+        former = to_former(vars(reservation)) | {"area": area}
+    try:
+        permissions.change(reservation, changes, now=timezone.now())
+    except ApiError as refusal:
+        fresh = links.find(links.token_of(reservation))
+        return render_change(request, fresh, query=request.POST, refusal=refusal, status=409)
+    token = FORMER_SIGNER.dump([reservation.public_id, former])
+    page = reverse("guest", kwargs={"token": links.token_of(reservation)})
+    return redirect(f"{page}?{urlencode({'changed': token})}")
+
+
+class RequestsForm(forms.Form):
+    """The guest's special requests."""
+
+    special_requests = forms.CharField(required=False, max_length=2000)
+
+    def clean_special_requests(self) -> str:
+        return validate_requests(self.cleaned_data["special_requests"])
+
+
+def render_change(
+    request: HttpRequest,
+    reservation: Reservation,
+    *,
+    query: QueryDict,
+    requests: RequestsForm | None = None,
+    refusal: ApiError | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Render the times that the party can have instead of its own; its own table counts as free."""
+    now = timezone.now()
+    state = permissions.guest_status(reservation, now=now)
+    if state not in permissions.CHANGEABLE_ONLINE:
+        return show(request, reservation, refusal=refusal)
+    venue, token = reservation.venue, links.token_of(reservation)
+    context: dict[str, Any] = {
+        "reservation": reservation,
+        "venue": venue,
+        "token": token,
+        "state": state,
+        "day": format_day(reservation.date),
+        "action": reverse("guest-change", kwargs={"token": token}),
+        "fixed": permissions.reason_not_to_move(reservation),
+        "special_requests": requests["special_requests"].value() if requests else reservation.special_requests,
+        "requests_error": " ".join(requests.errors.get("special_requests", [])) if requests else "",
+        "error": refusal,
+    }
+    if not context["fixed"]:
+        context |= load_change_choices(reservation, query, refusal=refusal, now=now)
+    return render(request, "reservations/self_service/change.html", context, status=status)
+
+
+def load_change_choices(
+    reservation: Reservation, query: QueryDict, *, refusal: ApiError | None, now: datetime
+) -> dict[str, Any]:
+    """Return the choices of a party that has a reservation, for the template. Its own values are the defaults."""
+    venue = reservation.venue
+    query = query.copy()
+    query.setdefault("day", reservation.date.isoformat())
+    query.setdefault("area", reservation.area.name if reservation.area else "")
+    choices = load_choices(venue, query, party=reservation.party_size, excluding=reservation.pk, now=now)
+    only_free = reservation.status == Reservation.Status.CONFIRMED
+    is_for_staff = only_free and choices.party > venue.auto_confirm_max_party
+    choice = choices.choice
+    can_take = choices.can_take and not (only_free and choice and choice.state != SlotState.FREE)
+    if choices.at and not can_take and not refusal and not is_for_staff:
+        choices.refuse_time()
+    own = (reservation.date, reservation.time, reservation.party_size, reservation.area)
+    same_but_time = (choices.chosen.day, choices.party, choices.area) == (own[0], own[2], own[3])
+    times = (refusal.extra or {}).get("alternatives", []) if refusal else []
+    return {
+        "choices": choices,
+        "only_free": only_free,
+        "can_take": can_take,
+        "is_same": (choices.chosen.day, choices.at, choices.party, choices.area) == own,
+        "outcome": choice.state if choice else "",
+        "for_staff": f"The staff arrange parties of {choices.party}. Please call the restaurant."
+        if is_for_staff
+        else "",
+        # Its own time is no change.
+        "alternatives": [at for at in times if not (same_but_time and at == f"{reservation.time:%H:%M}")],
+    }
+
+
+@guest_page("GET", "HEAD")
+def calendar(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Download the calendar file; after the end of the reservation, the page that says so."""
+    if permissions.guest_status(reservation, now=timezone.now()) == permissions.GuestStatus.PAST:
+        return show(request, reservation)
+    response = HttpResponse(calendar_file.build(reservation), content_type="text/calendar; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{calendar_file.FILE_NAME}"'
+    return response
 
 
 @guest_page("GET", "HEAD", "POST")

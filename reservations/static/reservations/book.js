@@ -1,4 +1,4 @@
-// The booking page: reports its height to the embedding page, and submits its form once.
+// The booking page, and the page on which a guest changes a reservation: reports its height to the embedding page, and submits its form once.
 "use strict";
 
 if (parent !== self) {
@@ -26,7 +26,7 @@ choose?.addEventListener("submit", () => {
   try { sessionStorage.setItem(STORED, JSON.stringify(typed)); } catch { /* storage is blocked in this frame */ }
 });
 details?.addEventListener("submit", (event) => {
-  const isShown = ["party", "day", "time"].every((name) => {
+  const isShown = ["party", "day", "time", "area"].every((name) => {
     const field = document.getElementById(name);
     return !field || field.value === details.elements[name].value;
   });

@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import Venue
-from reservations.booking import email_confirmation
+from reservations.booking import email_confirmation, slot_states
 from reservations.booking_page import online_booking
 from reservations.mail import templates
 from reservations.models import Closure, GuestMail, OnlineBooking, Reservation, Seating
@@ -92,7 +92,7 @@ def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None
 @pytest.mark.exhaustive
 def test_times_shown_as_free_can_be_booked_over_the_api(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
-    found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
+    found = slot_states.list_days(osteria, DAY, DAY, party_size=4, now=NOW)[0]
     free = [choice.time for choice in found.choices if choice.state == "free"]
     assert free == [time(21, 15), time(21, 30), time(21, 45), time(22, 0)]
     api = builders.client(osteria)

@@ -1,0 +1,162 @@
+"""The choice of a party, an area, a day and a time, on the booking page and on the page of a reservation."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import QueryDict
+
+from accounts.models import Venue
+from framework.errors import InvalidRequest
+from reservations.booking import slot_states
+from reservations.booking.availability import ONE_DAY, find_area, list_areas
+from reservations.booking.differences import format_day
+from reservations.booking.slot_states import DayChoices, SlotChoice, SlotState
+from reservations.booking.venue_time import local_today
+from reservations.models import Area
+
+DEFAULT_PARTY_SIZE, MAX_PARTY_SIZE = 2, 500
+DAYS_SHOWN = 7
+# Days shown before the chosen one.
+DAYS_BEFORE = 2
+
+
+class ChoiceForm(forms.Form):
+    """What is chosen: hidden fields of the form that submits it."""
+
+    party = forms.IntegerField(min_value=1, max_value=MAX_PARTY_SIZE, widget=forms.HiddenInput)
+    day = forms.DateField(
+        input_formats=["%Y-%m-%d"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a date."}
+    )
+    time = forms.TimeField(
+        input_formats=["%H:%M"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a time."}
+    )
+    area = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, venue: Venue, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.venue = venue
+
+    def get_venue(self) -> Venue:
+        return self.venue
+
+    def clean_area(self) -> Area | None:
+        name = self.cleaned_data["area"]
+        try:
+            return find_area(list_areas(self.venue), name) if name else None
+        except InvalidRequest as error:
+            raise forms.ValidationError(error.message) from error
+
+
+@dataclass(kw_only=True)
+class Choices:
+    """The week around the chosen day. `choice` is the chosen time, and `notes` say which values were replaced."""
+
+    venue: Venue
+    party: int
+    areas: list[Area]
+    area: Area | None
+    today: date
+    last: date
+    week: list[DayChoices]
+    chosen: DayChoices
+    # As asked for; None if the query has no valid one.
+    day: date | None
+    at: time | None
+    notes: list[str]
+
+    @property
+    def choice(self) -> SlotChoice | None:
+        return next((option for option in self.chosen.choices if option.time == self.at), None)
+
+    @property
+    def can_take(self) -> bool:
+        """Whether the chosen time of the chosen day can be booked or requested."""
+        if self.at is None or self.day != self.chosen.day:
+            return False
+        choice = self.choice
+        return self.chosen.state == "on_request" or bool(choice and choice.state != SlotState.FULL)
+
+    @property
+    def formatted_day(self) -> str:
+        return format_day(self.chosen.day)
+
+    @property
+    def earlier(self) -> date | None:
+        """A day of the week before; None if there is none."""
+        first = self.week[0].day
+        return max(self.today, first - timedelta(days=DAYS_SHOWN - DAYS_BEFORE)) if first > self.today else None
+
+    @property
+    def later(self) -> date | None:
+        """A day of the week after; None if it is too far ahead."""
+        later = self.week[-1].day + timedelta(days=1 + DAYS_BEFORE)
+        return later if later <= self.last else None
+
+    def refuse_time(self) -> None:
+        """Drop the chosen time, with a note."""
+        guests = f"{self.party} guest{'' if self.party == 1 else 's'}"
+        where = f" in the area {self.area.name}" if self.area else ""
+        self.notes.append(f"{self.at:%H:%M} is not available for {guests}{where}. Choose another time.")
+        self.at = None
+
+
+def load_choices(
+    venue: Venue,
+    query: QueryDict,
+    *,
+    party: int = DEFAULT_PARTY_SIZE,
+    excluding: UUID | None = None,
+    now: datetime,
+) -> Choices:
+    """Return the choices for the query; invalid values are replaced, with a note. At most seven queries.
+
+    `party` is the default, and `excluding` the key of a reservation that is to be moved.
+    """
+    today = local_today(venue, now=now)
+    last = today + timedelta(days=venue.max_days_ahead)
+    notes = []
+    chosen_party = parse("party", query)
+    if chosen_party is None and query.get("party"):
+        notes.append(f"The number of guests must be 1 to {MAX_PARTY_SIZE}. These are the times for {party} guests.")
+    party = chosen_party or party
+    day = parse("day", query)
+    if query.get("day") and (day is None or not today <= day <= last):
+        notes.append(f"Choose a date from {format_day(today)} to {format_day(last)}.")
+        day = None
+    areas, area = list_areas(venue), None
+    if name := query.get("area"):
+        try:
+            area = find_area(areas, name)
+        except InvalidRequest:
+            notes.append("This area cannot be chosen. These are the times of all tables.")
+    first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
+    week = slot_states.list_days(
+        venue, first, first + (DAYS_SHOWN - 1) * ONE_DAY, party_size=party, area=area, excluding=excluding, now=now
+    )
+    chosen = next((option for option in week if option.day == day), None) or next(
+        (option for option in week if option.state in ("free", "on_request")), week[0]
+    )
+    return Choices(
+        venue=venue,
+        party=party,
+        areas=areas,
+        area=area,
+        today=today,
+        last=last,
+        week=week,
+        chosen=chosen,
+        day=day,
+        at=parse("time", query),
+        notes=notes,
+    )
+
+
+def parse(name: str, query: QueryDict) -> Any:
+    """Return the value of this field of the form; None if it is invalid."""
+    try:
+        return ChoiceForm.base_fields[name].clean(query.get(name, ""))
+    except forms.ValidationError:
+        return None
