@@ -13,8 +13,9 @@ def is_booked_at_offer(reservation: Reservation) -> bool:
 
 def find_coordinates(venue: Venue) -> tuple[float, float] | None:
     """Return latitude and longitude of the restaurant that the venue is joined to. One query."""
-    listings = Listing.objects.filter(venue=venue, restaurant__latitude__isnull=False)
-    return listings.values_list("restaurant__latitude", "restaurant__longitude").first()
+    rows = Listing.objects.filter(venue=venue).values_list("restaurant__latitude", "restaurant__longitude")
+    latitude, longitude = rows.first() or (None, None)
+    return None if latitude is None or longitude is None else (latitude, longitude)
 
 
 def register() -> None:

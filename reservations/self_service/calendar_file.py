@@ -44,7 +44,7 @@ def build(reservation: Reservation) -> str:
     organizer.params["CN"] = one_line(venue.name).replace('"', "'")
     event["organizer"] = organizer
     calendar.add_component(event)
-    return calendar.to_ical().decode()
+    return str(calendar.to_ical(), "utf-8")
 
 
 def one_line(text: str) -> str:

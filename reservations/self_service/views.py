@@ -228,7 +228,9 @@ def render_change(
         "action": reverse("guest-change", kwargs={"token": token}),
         "fixed": permissions.reason_not_to_move(reservation),
         "special_requests": requests["special_requests"].value() if requests else reservation.special_requests,
-        "requests_error": " ".join(requests.errors.get("special_requests", [])) if requests else "",
+        "requests_error": " ".join(str(error) for error in requests.errors.get("special_requests", []))
+        if requests
+        else "",
         "error": refusal,
     }
     if not context["fixed"]:

@@ -156,6 +156,58 @@ def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: 
     opened.value.get_by_text("This reservation is cancelled.").wait_for()
 
 
+def book_on_the_page(page: "Page", site: Up, *, ahead: int, email: str) -> str:
+    """Book 19:30 for two in so many days, and return the address of the guest's page."""
+    page.goto(f"{demo(site)}?party=2&day={day(ahead)}&time=19:30")
+    page.get_by_label("Your name").fill("Ada Lovelace")
+    page.get_by_label("Email").fill(email)
+    page.wait_for_timeout(2100)
+    page.get_by_role("button", name="Book 19:30 for 2").click()
+    return str(page.get_by_role("link", name="View or cancel booking").get_attribute("href"))
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_guest_changes_the_reservation_with_and_without_javascript(
+    visit: Visit, site: Up, width: int, scripts: bool
+) -> None:
+    page = visit({"width": width, "height": 800}, java_script_enabled=scripts)
+    own = book_on_the_page(page, site, ahead=40 + width // 100, email=f"change{width}{scripts}@example.com")
+
+    def check() -> None:
+        # axe-core is a script.
+        assert not scripts or (offences(page) == [] and not overflows(page))
+
+    page.goto(own)
+    check()
+    page.get_by_role("link", name="Change reservation").click()
+    check()
+    page.get_by_label("Guests", exact=True).fill("4")
+    if scripts:
+        page.get_by_label("Date", exact=True).focus()
+        page.wait_for_url("**party=4*")
+    page.get_by_role("button", name="20:00", exact=True).click()
+    check()
+    page.get_by_role("button", name="Change to 20:00 for 4").click()
+    page.get_by_text("Your change is saved.").wait_for()
+    saved = page.get_by_role("status").inner_text()
+    assert "Time: 20:00, was 19:30" in saved
+    assert "Guests: 4, was 2" in saved
+    check()
+    page.get_by_role("link", name="Change reservation").click()
+    page.get_by_label("Special requests").fill("A window")
+    page.get_by_role("button", name="Save requests").click()
+    page.get_by_text("The restaurant sees your special requests.").wait_for()
+    check()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Add to calendar").click()
+    assert download.value.suggested_filename == "reservation.ics"
+    page.get_by_role("link", name="Cancel reservation").click()
+    page.get_by_role("button", name="Cancel reservation").click()
+    page.get_by_text("This reservation is cancelled.").wait_for()
+    check()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_landing_page_makes_real_calls(visit: Visit, scheme: str) -> None:
     page = visit(color_scheme=scheme)

@@ -185,7 +185,10 @@ def test_a_mail_travels_through_the_server_that_email_url_names(venue: Venue, po
     assert queue.send_due(now=NOW) is False
     assert post.connections == 1
     assert {arrived["To"] for arrived in post.mails} == {"ada@example.com"}
-    assert {arrived.get_content_type() for arrived in post.mails} == {"multipart/alternative"}
+    assert {arrived.get_content_type() for arrived in post.mails} == {"multipart/mixed"}
+    # The text with its page, and the calendar file.
+    kinds = {tuple(part.get_content_type() for part in arrived.iter_parts()) for arrived in post.mails}
+    assert kinds == {("multipart/alternative", "text/calendar")}
     assert len({arrived["Message-ID"] for arrived in post.mails}) == 3
 
 
