@@ -150,7 +150,7 @@ def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: 
     page.get_by_role("button", name="instead").first.click()
     page.get_by_role("heading", name="Your table is booked").wait_for()
     with page.expect_popup() as opened:
-        page.get_by_role("link", name="View or cancel booking").click()
+        page.get_by_role("link", name="View, change or cancel booking").click()
     opened.value.get_by_role("link", name="Cancel reservation").click()
     opened.value.get_by_role("button", name="Cancel reservation").click()
     opened.value.get_by_text("This reservation is cancelled.").wait_for()
@@ -163,7 +163,7 @@ def book_on_the_page(page: "Page", site: Up, *, ahead: int, email: str) -> str:
     page.get_by_label("Email").fill(email)
     page.wait_for_timeout(2100)
     page.get_by_role("button", name="Book 19:30 for 2").click()
-    return str(page.get_by_role("link", name="View or cancel booking").get_attribute("href"))
+    return str(page.get_by_role("link", name="View, change or cancel booking").get_attribute("href"))
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
