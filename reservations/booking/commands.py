@@ -1,7 +1,7 @@
 """Creates and changes reservations. Each command is one transaction: the tables, the row, the event and the mail."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,7 +21,7 @@ from reservations.booking.availability import (
 from reservations.booking.times import find_slot, set_start
 from reservations.booking.venue_time import default_turn_time, to_utc
 from reservations.models import Area, GuestMail, InvalidTransition, Reservation, generate_code
-from reservations.notifications import record_change
+from reservations.notifications import NO_DELAY, record_change
 from reservations.service.check_in import DEPARTED, record_arrival
 
 # A code is one of 887 million, so a venue rarely repeats one, and hardly ever five in a row.
@@ -139,8 +139,10 @@ def decide(reservation: Reservation, slot: Slot | None, *, now: datetime) -> boo
     return True
 
 
-def set_status(reservation: Reservation, status: str, *, now: datetime, actor: str) -> None:
-    """Confirm or cancel. Setting the current status again changes nothing.
+def set_status(
+    reservation: Reservation, status: str, *, mail_after: timedelta | None = NO_DELAY, now: datetime, actor: str
+) -> None:
+    """Confirm or cancel. Setting the current status again changes nothing. With `mail_after` None it sends no email.
 
     Confirming assigns the best free table. If there is none, a party on the waiting list is not confirmed; others are
     confirmed without a table. Cancelling releases the tables and triggers the waiting list.
@@ -160,7 +162,7 @@ def set_status(reservation: Reservation, status: str, *, now: datetime, actor: s
         if status == CANCELLED:
             waitlist.schedule_offers(reservation.venue)
         event, mail = EventType(f"reservation.{status}"), GuestMail.Kind(status)
-        record_change(reservation, event, mail=mail, actor=actor, now=now)
+        record_change(reservation, event, mail=mail, mail_after=mail_after, actor=actor, now=now)
 
 
 def create_by_staff(
@@ -218,6 +220,7 @@ def update(
     guest: Mapping[str, Any] | None = None,
     versions: Collection[int] | None = None,
     by_rule: bool = False,
+    mail_after: timedelta | None = NO_DELAY,
     now: datetime,
     actor: str,
 ) -> None:
@@ -230,7 +233,7 @@ def update(
 
     Service hours and pacing do not apply, unless the change is `by_rule`: then a new time, party size or area follows
     the rule of a booking (`move_by_rule`). `versions` are those that the caller has seen, if others must not be
-    changed.
+    changed. The email to the guest is due after `mail_after`; None sends none.
 
     Raises VersionConflict, ContactRequired, NonexistentTime, UnknownTable, TableTaken; SlotUnavailable if a
     reservation with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table; by
@@ -284,7 +287,7 @@ def update(
         is_confirmed = reservation.status != before["status"]
         event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
         mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_moved else None
-        record_change(reservation, event, mail=mail, actor=actor, now=now)
+        record_change(reservation, event, mail=mail, mail_after=mail_after, actor=actor, now=now)
         if is_released:
             waitlist.schedule_offers(reservation.venue)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,6 +17,7 @@ from framework.public_ids import decode
 from reservations.booking.service_day import service_date_of
 from reservations.models import Reservation, Table
 from reservations.models.reservations import PREFIX
+from reservations.notifications import GRACE_PERIOD
 
 # The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
@@ -65,6 +66,11 @@ def redirect_back(request: PageRequest, reservation: Reservation) -> HttpRespons
     if place == "waiting":
         return redirect("waitlist", venue=venue)
     return redirect("reservation", venue=venue, reservation=reservation.public_id)
+
+
+def choose_mail_delay(request: HttpRequest, *, delay: timedelta = GRACE_PERIOD) -> timedelta | None:
+    """Return after which time the guest is emailed about a change; None if the user chose not to."""
+    return None if request.POST.get("notify") == "no" else delay
 
 
 def run_with_message(request: HttpRequest, command: Callable[[], object], done: str) -> bool:

@@ -16,6 +16,7 @@ urlpatterns = [
     path("<slug:venue>/reservations/<slug:reservation>", reservation.reservation, name="reservation"),
     path("<slug:venue>/reservations/<slug:reservation>/edit", reservation.edit, name="reservation-edit"),
     path("<slug:venue>/reservations/<slug:reservation>/move", reschedule.move, name="reservation-move"),
+    path("<slug:venue>/reservations/<slug:reservation>/withdraw-mail", reservation.withdraw, name="mail-withdraw"),
     path("<slug:venue>/reservations/<slug:reservation>/<slug:name>", reservation.step, name="reservation-step"),
     path("<slug:venue>/guests", guests.guests, name="guests"),
     path("<slug:venue>/guests/<slug:reservation>", guests.guest, name="guest-of-venue"),

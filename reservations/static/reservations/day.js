@@ -10,6 +10,7 @@ let justDragged = false;
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) print();
+  if (event.target.closest("[data-dismiss]")) document.getElementById("status-message").replaceChildren();
   const link = event.target.closest("[data-panel]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
@@ -129,6 +130,21 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     scrolled = target.scrolled;
   }
 });
+// A message goes after the minute in which an undo sends nothing, unless it has the focus or the pointer.
+let toastTimer = 0;
+function hideToastAfter(ms) {
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => {
+    const place = document.getElementById("status-message");
+    if (place?.matches(":hover, :focus-within")) { hideToastAfter(5000); return; }
+    place?.replaceChildren();
+  }, ms);
+}
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id === "status-message") hideToastAfter(60000);
+});
+if (document.querySelector("#status-message > *")) hideToastAfter(60000);
+
 let scrolled = null;
 document.addEventListener("htmx:afterSwap", () => {
   const frame = document.getElementById("frame");
