@@ -188,6 +188,28 @@ def create_by_staff(
         insert(reservation, mail=GuestMail.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
 
 
+def add_to_waitlist(reservation: Reservation, *, now: datetime, actor: str) -> None:
+    """Insert a party that staff put on the waiting list, for a time in the future, regardless of service hours.
+
+    It is offered a table like the others on the list, and emailed that it is on the list. Without contact data it is a
+    walk-in party, which staff call. Raises NonexistentTime, ReservationInPast, DateTooFarAhead, SlotUnavailable if no
+    table seats so many; then nothing is stored.
+    """
+    venue, party_size = reservation.venue, reservation.party_size
+    set_start(reservation, now=now)
+    has_tables = table_assignment.has_tables(venue.pk)
+    if has_tables and not has_place_for(list_places(venue), party_size):
+        raise SlotUnavailable(
+            f"No table of this restaurant seats {party_size}.", param="party_size", extra={"alternatives": []}
+        )
+    reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
+    reservation.status, reservation.pending_reason, reservation.tables = PENDING, Reason.WAITLIST, []
+    reservation.is_walk_in = not (reservation.customer_email or reservation.customer_phone)
+    with transaction.atomic():
+        insert(reservation, mail=GuestMail.Kind.WAITLISTED, actor=actor, now=now)
+        waitlist.schedule_offers(venue)
+
+
 def seat_walk_in(venue: Venue, *, party_size: int, now: datetime, actor: str) -> Reservation:
     """Create a confirmed and seated reservation of a party without one, from this minute on, without contact data.
 

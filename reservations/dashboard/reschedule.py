@@ -1,7 +1,7 @@
 """Move a reservation to another time or table, by a form or by drag and drop."""
 
 import json
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,6 +22,7 @@ from reservations.booking.service_day import ServiceDay
 from reservations.dashboard.url_params import (
     FIRST_DAY,
     LAST_DAY,
+    LAST_MOMENT,
     choose_mail_delay,
     get_reservation,
     redirect_to_day,
@@ -29,8 +30,6 @@ from reservations.dashboard.url_params import (
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import GRACE_PERIOD, can_email, find_unsent_mail, withdraw_mail
 
-# Unix time of the end of the last year that the pages support.
-LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
 OUT_OF_RANGE = f"Enter a date from {FIRST_DAY.year} to {LAST_DAY.year}."
 MAX_TABLES = 50
 MOVED = "reservation_moved"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
@@ -23,6 +24,7 @@ from reservations.dashboard.url_params import (
     get_reservation,
     list_table_names,
     parse_day,
+    parse_moment,
     redirect_back,
     redirect_to_day,
     run_with_message,
@@ -173,14 +175,22 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Create a reservation: at any time, at the selected tables or the best free one."""
+    """Create a reservation: at any time, at the selected tables or the best free one.
+
+    The parameters `day`, or `moment` as a Unix time, and `table` fill the form in.
+    """
     venue, now = request.access.venue, timezone.now()
     names = list_table_names(venue)
-    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
+    moment = parse_moment(request.GET.get("moment"))
+    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=moment or now)
+    initial: dict[str, Any] = {"date": day, "is_confirmed": True}
+    if moment:
+        local = moment.astimezone(ZoneInfo(venue.timezone))
+        initial |= {"date": local.date(), "time": local.time()}
+    if request.GET.get("table") in names:
+        initial["tables"] = [request.GET["table"]]
     reservation = Reservation(venue=venue)
-    form = NewStaffReservationForm(
-        request.POST or None, instance=reservation, tables=names, initial={"date": day, "is_confirmed": True}
-    )
+    form = NewStaffReservationForm(request.POST or None, instance=reservation, tables=names, initial=initial)
     if request.method == "POST" and form.is_valid():
         status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
         try:
@@ -190,7 +200,8 @@ def new(request: PageRequest) -> HttpResponse:
         else:
             add_created_message(request, reservation, has_tables=bool(names))
             return redirect("reservation", venue=venue.public_id, reservation=reservation.public_id)
-    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots}
+    sees_guests = request.access.may_view(Right.GUESTS)
+    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots, "sees_guests": sees_guests}
     return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -21,6 +21,8 @@ from reservations.notifications import GRACE_PERIOD
 
 # The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
+# Unix time of the end of the last year that the pages support.
+LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
 
 
 def parse_day(text: str | None) -> date | None:
@@ -34,6 +36,15 @@ def parse_day(text: str | None) -> date | None:
     if day is None or not FIRST_DAY <= day <= LAST_DAY:
         raise Http404("There is no such day.")
     return day
+
+
+def parse_moment(text: str | None) -> datetime | None:
+    """Parse a Unix time; None for an empty text. Raises Http404 for an invalid one."""
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > LAST_MOMENT:
+        raise Http404("There is no such time.")
+    return datetime.fromtimestamp(int(text), UTC)
 
 
 def get_reservation(request: PageRequest, public_id: str) -> Reservation:
