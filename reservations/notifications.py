@@ -1,11 +1,13 @@
 """Records a change of a reservation: the event for webhooks and the email to the guest."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import F, Q
 
 from accounts.models import EventType
 from accounts.webhooks import outbox
@@ -15,6 +17,9 @@ from reservations.serializers import to_json
 
 # Interval of the periodic tasks that find waiting work (config/celery.py).
 POLL_INTERVAL_S = 60
+# Email about a change by staff waits so long, so that an undo sends nothing.
+GRACE_PERIOD = timedelta(seconds=60)
+NO_DELAY = timedelta(0)
 
 
 def record_change(
@@ -23,26 +28,58 @@ def record_change(
     *,
     mail: GuestMail.Kind | None,
     former: Mapping[str, Any] | None = None,
+    mail_after: timedelta | None = NO_DELAY,
     actor: str,
     now: datetime,
 ) -> None:
     """Insert the event with the current record, and the email of this kind if the guest can be emailed.
 
-    `former` are the values before the change that the email names (differences.to_former). Call it in the transaction
-    of the change. At most two statements, three with `former`; the mail task is enqueued after the commit.
+    `former` are the values before the change that the email names (differences.to_former). The email is due after
+    `mail_after`; None sends no email. Call it in the transaction of the change. At most two statements, three with
+    `former`; the mail task is enqueued after the commit.
     """
     outbox.record_event(
         reservation.venue, event, record=to_json(reservation), subject=reservation.pk, actor=actor, now=now
     )
-    if mail and can_email(reservation, mail, now=now):
+    if mail and mail_after is not None and can_email(reservation, mail, now=now):
+        due_at = now + mail_after
         GuestMail.objects.create(
             reservation=reservation,
             kind=mail,
             former=unsent_former(reservation) or former if former else None,
-            next_attempt_at=now,
+            next_attempt_at=due_at,
             created_at=now,
         )
+        # Delayed email is found by the periodic task.
+        if due_at <= now:
+            transaction.on_commit(enqueue_guest_mail)
+
+
+def withdraw_mail(reservation: Reservation, mail: UUID) -> bool:
+    """Delete an email about a change if no attempt to send it has begun; return whether the guest gets none.
+
+    Also True for an email that was withdrawn before. Deletes in one conditional statement: a worker that claims the
+    email counts its attempt in the same row. The email before it, which was dropped because this one replaced it,
+    becomes due again. Two statements.
+    """
+    mails = GuestMail.objects.filter(reservation=reservation)
+    unsent = mails.filter(pk=mail, kind=GuestMail.Kind.CHANGED, state=GuestMail.State.PENDING, attempts=0)
+    deleted, _by_model = unsent.delete()
+    if not deleted:
+        return not mails.filter(pk=mail).exists()
+    previous = mails.filter(pk__lt=mail).order_by("-pk").values("pk")[:1]
+    # A worker that is about to drop the previous one stores nothing after this: `attempts` is its fencing token.
+    is_dropped = Q(state=GuestMail.State.DROPPED) | Q(state=GuestMail.State.PENDING, leased_until__isnull=False)
+    revived = mails.filter(is_dropped, pk__in=previous)
+    if revived.update(state=GuestMail.State.PENDING, leased_until=None, attempts=F("attempts") + 1):
         transaction.on_commit(enqueue_guest_mail)
+    return True
+
+
+def find_unsent_mail(reservation: Reservation, *, now: datetime) -> GuestMail | None:
+    """Return the newest email about a change that can still be withdrawn. One query."""
+    unsent = reservation.guest_mails.filter(kind=GuestMail.Kind.CHANGED, state=GuestMail.State.PENDING, attempts=0)
+    return unsent.filter(next_attempt_at__gt=now).order_by("-pk").first()
 
 
 def unsent_former(reservation: Reservation) -> Mapping[str, Any] | None:

@@ -2806,6 +2806,7 @@ CREATE TABLE public.reservations_reservation (
     is_walk_in boolean DEFAULT false NOT NULL,
     erased_at timestamp with time zone,
     area_id uuid,
+    quoted_minutes smallint,
     CONSTRAINT reservation_arrival_only_if_confirmed CHECK (((arrival IS NULL) OR ((status)::text = 'confirmed'::text))),
     CONSTRAINT reservation_cancelled_at_if_cancelled CHECK ((((cancelled_at IS NOT NULL) AND ((status)::text = 'cancelled'::text)) OR ((NOT ((status)::text = 'cancelled'::text)) AND (cancelled_at IS NULL)))),
     CONSTRAINT reservation_confirm_by_if_email_confirmation CHECK ((((confirm_by IS NOT NULL) AND ((pending_reason)::text = 'email_confirmation'::text)) OR ((confirm_by IS NULL) AND ((pending_reason IS NULL) OR (NOT (((pending_reason)::text = 'email_confirmation'::text) AND (pending_reason IS NOT NULL))))))),
@@ -3604,8 +3605,9 @@ INSERT INTO public.django_migrations VALUES
 	(65, 'reservations', '0004_validate_seatings', now()),
 	(66, 'reservations', '0005_seating_by_hold', now()),
 	(67, 'reservations', '0006_guest_mail_former', now()),
-	(68, 'sessions', '0001_initial', now()),
-	(69, 'usersessions', '0001_initial', now());
+	(68, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(69, 'sessions', '0001_initial', now()),
+	(70, 'usersessions', '0001_initial', now());
 
 
 
@@ -3685,7 +3687,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 104, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 69, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 70, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);

@@ -1,7 +1,7 @@
 """Creates and changes reservations. Each command is one transaction: the tables, the row, the event and the mail."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,7 +22,7 @@ from reservations.booking.differences import to_former
 from reservations.booking.times import find_slot, set_start
 from reservations.booking.venue_time import default_turn_time, to_utc
 from reservations.models import Area, GuestMail, InvalidTransition, Reservation, generate_code
-from reservations.notifications import record_change
+from reservations.notifications import NO_DELAY, record_change
 from reservations.service.check_in import DEPARTED, record_arrival
 
 # A code is one of 887 million, so a venue rarely repeats one, and hardly ever five in a row.
@@ -140,8 +140,10 @@ def decide(reservation: Reservation, slot: Slot | None, *, now: datetime) -> boo
     return True
 
 
-def set_status(reservation: Reservation, status: str, *, now: datetime, actor: str) -> None:
-    """Confirm or cancel. Setting the current status again changes nothing.
+def set_status(
+    reservation: Reservation, status: str, *, mail_after: timedelta | None = NO_DELAY, now: datetime, actor: str
+) -> None:
+    """Confirm or cancel. Setting the current status again changes nothing. With `mail_after` None it sends no email.
 
     Confirming assigns the best free table. If there is none, a party on the waiting list is not confirmed; others are
     confirmed without a table. Cancelling releases the tables and triggers the waiting list.
@@ -161,7 +163,7 @@ def set_status(reservation: Reservation, status: str, *, now: datetime, actor: s
         if status == CANCELLED:
             waitlist.schedule_offers(reservation.venue)
         event, mail = EventType(f"reservation.{status}"), GuestMail.Kind(status)
-        record_change(reservation, event, mail=mail, actor=actor, now=now)
+        record_change(reservation, event, mail=mail, mail_after=mail_after, actor=actor, now=now)
 
 
 def create_by_staff(
@@ -185,6 +187,28 @@ def create_by_staff(
         elif has_tables and status == CONFIRMED:
             table_assignment.assign_best(reservation, now=now)
         insert(reservation, mail=GuestMail.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
+
+
+def add_to_waitlist(reservation: Reservation, *, now: datetime, actor: str) -> None:
+    """Insert a party that staff put on the waiting list, for a time in the future, regardless of service hours.
+
+    It is offered a table like the others on the list, and emailed that it is on the list. Without contact data it is a
+    walk-in party, which staff call. Raises NonexistentTime, ReservationInPast, DateTooFarAhead, SlotUnavailable if no
+    table seats so many; then nothing is stored.
+    """
+    venue, party_size = reservation.venue, reservation.party_size
+    set_start(reservation, now=now)
+    has_tables = table_assignment.has_tables(venue.pk)
+    if has_tables and not has_place_for(list_places(venue), party_size):
+        raise SlotUnavailable(
+            f"No table of this restaurant seats {party_size}.", param="party_size", extra={"alternatives": []}
+        )
+    reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
+    reservation.status, reservation.pending_reason, reservation.tables = PENDING, Reason.WAITLIST, []
+    reservation.is_walk_in = not (reservation.customer_email or reservation.customer_phone)
+    with transaction.atomic():
+        insert(reservation, mail=GuestMail.Kind.WAITLISTED, actor=actor, now=now)
+        waitlist.schedule_offers(venue)
 
 
 def seat_walk_in(venue: Venue, *, party_size: int, now: datetime, actor: str) -> Reservation:
@@ -219,6 +243,7 @@ def update(
     guest: Mapping[str, Any] | None = None,
     versions: Collection[int] | None = None,
     by_rule: bool = False,
+    mail_after: timedelta | None = NO_DELAY,
     now: datetime,
     actor: str,
 ) -> None:
@@ -231,7 +256,7 @@ def update(
 
     Service hours and pacing do not apply, unless the change is `by_rule`: then a new time, party size or area follows
     the rule of a booking (`move_by_rule`). `versions` are those that the caller has seen, if others must not be
-    changed.
+    changed. The email to the guest is due after `mail_after`; None sends none.
 
     Raises VersionConflict, ContactRequired, NonexistentTime, UnknownTable, TableTaken; SlotUnavailable if a
     reservation with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table; by
@@ -286,7 +311,7 @@ def update(
         event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
         mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_moved else None
         former = to_former(before) if is_moved else None
-        record_change(reservation, event, mail=mail, former=former, actor=actor, now=now)
+        record_change(reservation, event, mail=mail, former=former, mail_after=mail_after, actor=actor, now=now)
         if is_released:
             waitlist.schedule_offers(reservation.venue)
 

@@ -17,7 +17,7 @@ from framework.tasks.dispatch import enqueue
 from reservations.booking import table_assignment
 from reservations.booking.availability import DaySlots, SlotUnavailable
 from reservations.models import GuestMail, InvalidTransition, Reservation
-from reservations.notifications import POLL_INTERVAL_S, record_change
+from reservations.notifications import NO_DELAY, POLL_INTERVAL_S, record_change
 
 OFFER_DURATION = timedelta(minutes=30)
 # After so many expired offers the staff call the guest.
@@ -201,7 +201,9 @@ def accept_offer(reservation: Reservation, *, actor: str, now: datetime) -> None
             record_change(reservation, event, mail=mail, actor=actor, now=now)
 
 
-def decline_offer(reservation: Reservation, *, actor: str, now: datetime) -> None:
+def decline_offer(
+    reservation: Reservation, *, mail_after: timedelta | None = NO_DELAY, actor: str, now: datetime
+) -> None:
     """Cancel the reservation, release its table. Idempotent. Raises OfferExpired, InvalidTransition if confirmed."""
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
@@ -213,7 +215,7 @@ def decline_offer(reservation: Reservation, *, actor: str, now: datetime) -> Non
         table_assignment.release(reservation)
         reservation.move_to(Reservation.Status.CANCELLED, now=now)
         event, mail = EventType.RESERVATION_CANCELLED, GuestMail.Kind.CANCELLED
-        record_change(reservation, event, mail=mail, actor=actor, now=now)
+        record_change(reservation, event, mail=mail, mail_after=mail_after, actor=actor, now=now)
         schedule_offers(reservation.venue)
 
 

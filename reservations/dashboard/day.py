@@ -3,18 +3,22 @@
 from datetime import datetime
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
+from framework.errors import ApiError
+from reservations.booking import commands
 from reservations.booking import waitlist as waiting_list
 from reservations.booking.availability import ONE_DAY
-from reservations.booking.service_day import ServiceDay, load_service_day
+from reservations.booking.service_day import ServiceDay, load_service_day, service_date_of
 from reservations.dashboard.day_sheet import MAX_SHOWN, DaySheet, day_digest
 from reservations.dashboard.reschedule import pop_undo
-from reservations.dashboard.url_params import parse_day
+from reservations.dashboard.url_params import parse_day, redirect_to_day
+from reservations.forms.reservation import WaitlistForm
 from reservations.models import Reservation
 from reservations.service.display_status import BADGES, EXPECTED, Stage, next_steps, stage_of
 
@@ -71,6 +75,27 @@ def show_tile(request: PageRequest) -> HttpResponse:
     sheet = DaySheet.load(load_service_day(venue, None, now=now)[0], now=now)
     context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:3], "venue": venue}
     return render(request, "reservations/overview_tile.html", context)
+
+
+@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
+def add_to_waitlist(request: PageRequest) -> HttpResponse:
+    """Put a party on the waiting list, with the wait that staff quoted to it."""
+    venue, now = request.access.venue, timezone.now()
+    reservation = Reservation(venue=venue)
+    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
+    form = WaitlistForm(
+        request.POST or None, instance=reservation, now=now, initial={"date": day, "quoted_minutes": 30}
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            commands.add_to_waitlist(reservation, now=now, actor=request.access.actor)
+        except ApiError as refusal:
+            form.add_domain_error(refusal)
+        else:
+            messages.success(request, f"{reservation.customer_name} is on the waiting list.")
+            return redirect_to_day(request, reservation.starts_at)
+    context = {"form": form, "day": day, "sees_guests": request.access.may_view(Right.GUESTS)}
+    return render(request, "reservations/waitlist_add.html", context, status=400 if form.errors else 200)
 
 
 @page(Right.RESERVATIONS, section="day")

@@ -7,7 +7,7 @@ count elapsed minutes, so a day has 23 or 25 hours when the clocks change.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Self
 from uuid import UUID
@@ -19,7 +19,7 @@ from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
 from reservations.booking.availability import Slot
 from reservations.booking.service_day import ServiceDay
-from reservations.models import Reservation, Seating, Table
+from reservations.models import Hold, Reservation, Seating, Table
 from reservations.service.display_status import (
     BADGES,
     ENDED,
@@ -60,6 +60,10 @@ class Visit:
         return f"{self.reservation.time:%H:%M}"
 
     @property
+    def starts_at(self) -> datetime:
+        return self.reservation.starts_at
+
+    @property
     def next(self) -> Step | None:
         return self.steps[0] if self.steps else None
 
@@ -73,6 +77,24 @@ class Visit:
         if self.is_carried_over or self.stage in (Stage.NO_SHOW, Stage.CANCELLED):
             return False
         return self.reservation.status == Reservation.Status.CONFIRMED or bool(self.reservation.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTables:
+    """A hold that has not expired, with the seatings of its tables."""
+
+    hold: Hold
+    seatings: list[Seating]
+    until: str
+    is_carried_over: bool
+
+    @property
+    def at(self) -> str:
+        return f"{self.hold.time:%H:%M}"
+
+    @property
+    def starts_at(self) -> datetime:
+        return self.hold.starts_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +122,20 @@ class Block(Tick):
         return json.dumps(self.visit.reservation.tables)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldBlock(Tick):
+    """A hold in a row of the grid; the label names all tables if it has several."""
+
+    held: HeldTables
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of the grid: a table, or None for visits without one."""
 
     table: Table | None
     blocks: list[Block]
+    holds: list[HoldBlock] = field(default_factory=list)
     starts_area: bool = False
 
 
@@ -129,10 +159,13 @@ class Bar(Tick):
 class DaySheet:
     """The page of a day, as read at `now`."""
 
-    def __init__(self, work: ServiceDay, visits: list[Visit], tables: list[Table], *, now: datetime) -> None:
-        self.work, self.visits, self.tables, self.now = work, visits, tables, now
-        # From the hour of the first seating or reservation to the end of the last.
-        shown = [visit.reservation for visit in visits if visit.stage not in (Stage.CANCELLED, Stage.NO_SHOW)]
+    def __init__(
+        self, work: ServiceDay, visits: list[Visit], held: list[HeldTables], tables: list[Table], *, now: datetime
+    ) -> None:
+        self.work, self.visits, self.held, self.tables, self.now = work, visits, held, tables, now
+        # From the hour of the first seating, reservation or hold to the end of the last.
+        shown: list[Reservation | Hold] = [item.hold for item in held]
+        shown += [visit.reservation for visit in visits if visit.stage not in (Stage.CANCELLED, Stage.NO_SHOW)]
         starts = [slot.starts_at for slot in work.slots] + [row.starts_at for row in shown]
         ends = [slot.ends_at(2) for slot in work.slots] + [row.ends_at for row in shown]
         if not starts:
@@ -146,7 +179,7 @@ class DaySheet:
 
     @classmethod
     def load(cls, work: ServiceDay, *, now: datetime) -> Self:
-        """Read the reservations of the day. Three queries."""
+        """Read the reservations and holds of the day. Four queries."""
         venue = work.venue
         tables = Table.objects.filter(venue=venue).select_related("area")
         rows: list[Any] = list(
@@ -176,7 +209,8 @@ class DaySheet:
                     is_carried_over=is_carried_over,
                 )
             )
-        return cls(work, visits[:MAX_SHOWN], sorted(tables, key=table_sort_key), now=now)
+        held = load_holds(work, now=now)
+        return cls(work, visits[:MAX_SHOWN], held, sorted(tables, key=table_sort_key), now=now)
 
     def local(self, moment: datetime) -> datetime:
         return moment.astimezone(ZoneInfo(self.work.venue.timezone))
@@ -218,7 +252,9 @@ class DaySheet:
 
     @property
     def bars(self) -> list[Bar]:
-        counted = [visit.reservation for visit in self.visits if visit.counts]
+        # Holds count for the pacing of a slot, so they are in its bar, though not in the covers of the day.
+        counted: list[Reservation | Hold] = [item.hold for item in self.holds]
+        counted += [visit.reservation for visit in self.visits if visit.counts]
         slots = [
             (slot, sum(row.party_size for row in counted if slot.starts_at <= row.starts_at < slot.seated_until))
             for slot in self.work.slots
@@ -257,6 +293,16 @@ class DaySheet:
         return self.in_stages(set(Stage) - {Stage.CANCELLED})
 
     @property
+    def holds(self) -> list[HeldTables]:
+        return [item for item in self.held if not item.is_carried_over]
+
+    @property
+    def entries_by_time(self) -> list[Visit | HeldTables]:
+        """The lines of the list: the visits and the holds."""
+        entries: list[Visit | HeldTables] = [*self.visits_by_time, *self.holds]
+        return sorted(entries, key=lambda entry: entry.starts_at)
+
+    @property
     def cancelled(self) -> list[Visit]:
         return self.in_stages({Stage.CANCELLED})
 
@@ -282,11 +328,18 @@ class DaySheet:
                 names = ", ".join(visit.reservation.tables) if len(visit.seatings) > 1 else ""
                 block = Block(*self.columns_of(seating.during.lower, seating.during.upper), names, visit=visit)
                 blocks.setdefault(seating.table_id, []).append(block)
+        holds: dict[UUID, list[HoldBlock]] = {}
+        for item in self.held:
+            for seating in item.seatings:
+                names = ", ".join(item.hold.tables) if len(item.seatings) > 1 else ""
+                held = HoldBlock(*self.columns_of(seating.during.lower, seating.during.upper), names, held=item)
+                holds.setdefault(seating.table_id, []).append(held)
         rows = [Row(None, list(self.unseated_blocks()))]
         area: Any = ()
         for table in self.tables:
-            if table.is_active or table.pk in blocks:
-                rows.append(Row(table, blocks.get(table.pk, []), starts_area=table.area_id not in (None, area)))
+            if table.is_active or table.pk in blocks or table.pk in holds:
+                starts_area = table.area_id not in (None, area)
+                rows.append(Row(table, blocks.get(table.pk, []), holds.get(table.pk, []), starts_area=starts_area))
                 area = table.area_id
         return rows if rows[0].blocks else rows[1:]
 
@@ -302,6 +355,31 @@ class DaySheet:
             yield Block(column, span, visit=visit, lane=min(lane, MAX_LANES - 1))
 
 
+def load_holds(work: ServiceDay, *, now: datetime) -> list[HeldTables]:
+    """Read the holds of the day that have not expired, the soonest party first. One query, however many there are."""
+    zone = ZoneInfo(work.venue.timezone)
+    seatings: Any = (
+        Seating.objects.filter(
+            hold__venue=work.venue,
+            hold__expires_at__gt=now,
+            hold__starts_at__gte=work.starts_at - MAX_STAY,
+            hold__starts_at__lt=work.ends_at,
+            hold__ends_at__gt=work.starts_at,
+        )
+        .select_related("hold")
+        .order_by("hold__starts_at", "hold", "table")
+    )
+    by_hold: dict[UUID, list[Seating]] = {}
+    for seating in seatings:
+        by_hold.setdefault(seating.hold_id, []).append(seating)
+    held = []
+    for group in by_hold.values():
+        hold: Any = group[0].hold
+        until = f"{hold.expires_at.astimezone(zone):%H:%M}"
+        held.append(HeldTables(hold, group, until, is_carried_over=hold.starts_at < work.starts_at))
+    return held
+
+
 def table_sort_key(table: Table) -> tuple[Any, ...]:
     """Sort tables by area, then naturally by name: T2 before T10."""
     area = table.area
@@ -310,9 +388,18 @@ def table_sort_key(table: Table) -> tuple[Any, ...]:
 
 
 def day_digest(work: ServiceDay, *, now: datetime) -> str:
-    """Return a digest of the page, which changes with its content and every five minutes (late guests). One query."""
+    """Return a digest that changes with the content, when a hold expires, and every five minutes (late guests).
+
+    One query.
+    """
     since = work.starts_at - MAX_STAY
-    values: dict[str, Any] = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
+    values: dict[str, Any] = {
+        "venue": work.venue.pk,
+        "day": work.day,
+        "since": since,
+        "until": work.ends_at,
+        "now": now,
+    }
     with connection.cursor() as cursor:
         cursor.execute(read_sql("reservations", "day_digest"), values)
         (digest,) = cursor.fetchone()

@@ -1,5 +1,6 @@
 """Guest pages: search, profile with notes, merging, erasing and download."""
 
+import re
 from typing import Any
 
 from django import forms
@@ -19,6 +20,9 @@ from reservations.models import Reservation
 from reservations.service.display_status import BADGES, stage_of
 
 MAX_QUERY_LENGTH = 100
+# Suggestions while staff type, and how much they have to type.
+MAX_SUGGESTIONS = 6
+MIN_SUGGEST_LENGTH = 3
 # The newest visits that a guest's page lists.
 MAX_VISITS = 100
 
@@ -41,6 +45,19 @@ def guests(request: PageRequest) -> HttpResponse:
 def read_query(request: PageRequest) -> str:
     """Return the search query with normalised spaces and without NUL, which PostgreSQL cannot store."""
     return " ".join(request.GET.get("q", "").replace("\x00", " ").split())[:MAX_QUERY_LENGTH]
+
+
+@page(Right.GUESTS, section="day")
+def suggest(request: PageRequest) -> HttpResponse:
+    """Return known guests for what staff type into a form of a reservation: a part of a name, number or address."""
+    query = read_query(request)
+    if re.fullmatch(r"[0-9 ()./-]+", query):
+        # Stored numbers have the country code instead of the first zero of a national number.
+        query = re.sub(r"^0(?!0)", "", query)
+    is_long_enough = len(query) >= MIN_SUGGEST_LENGTH
+    found = search.search(request.access.venue, query, now=timezone.now()) if is_long_enough else []
+    context = {"found": found[:MAX_SUGGESTIONS], "venue": request.access.venue}
+    return render(request, "reservations/guest_suggestions.html", context)
 
 
 def get_guest(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]:

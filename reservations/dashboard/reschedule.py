@@ -1,13 +1,14 @@
 """Move a reservation to another time or table, by a form or by drag and drop."""
 
 import json
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
 from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -18,11 +19,17 @@ from framework.errors import ApiError
 from reservations.booking import commands, table_assignment
 from reservations.booking.availability import Place, list_free_places
 from reservations.booking.service_day import ServiceDay
-from reservations.dashboard.url_params import FIRST_DAY, LAST_DAY, get_reservation, redirect_to_day
-from reservations.models import Reservation
+from reservations.dashboard.url_params import (
+    FIRST_DAY,
+    LAST_DAY,
+    LAST_MOMENT,
+    choose_mail_delay,
+    get_reservation,
+    redirect_to_day,
+)
+from reservations.models import GuestMail, Reservation
+from reservations.notifications import GRACE_PERIOD, can_email, find_unsent_mail, withdraw_mail
 
-# Unix time of the end of the last year that the pages support.
-LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
 OUT_OF_RANGE = f"Enter a date from {FIRST_DAY.year} to {LAST_DAY.year}."
 MAX_TABLES = 50
 MOVED = "reservation_moved"
@@ -54,6 +61,7 @@ class MoveForm(DateTimeForm):
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     tables = forms.CharField(required=False, max_length=2000)
+    mail = forms.UUIDField(required=False, widget=forms.HiddenInput)
     moment = forms.IntegerField(required=False, min_value=0, max_value=LAST_MOMENT)
 
     def __init__(self, *args: Any, zone: str, **options: Any) -> None:
@@ -124,6 +132,7 @@ def render_form(
         "at": at,
         "slots": ServiceDay.load(booking.venue, day).slots,
         "has_tables": table_assignment.has_tables(booking.venue_id),
+        "can_notify": can_email(booking, GuestMail.Kind.CHANGED, now=timezone.now()),
         "error": error,
         "version": booking.version,
     }
@@ -138,29 +147,44 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
             request, booking, " ".join(str(message) for errors in form.errors.values() for message in errors)
         )
     values, now = form.cleaned_data, timezone.now()
+    is_undone = "undo" in request.POST
     before = {"day": f"{booking.date}", "time": f"{booking.time:%H:%M}", "tables": json.dumps(booking.tables)}
+    mail_after = choose_mail_delay(request)
     try:
-        commands.update(
-            booking,
-            day=values["day"],
-            at=values["time"],
-            tables=values["tables"],
-            versions={values["version"]},
-            now=now,
-            actor=request.access.actor,
-        )
+        with transaction.atomic():
+            table_assignment.lock_reservation(booking)
+            if is_undone:
+                # Without an email about the move there is nothing to correct.
+                mail = values["mail"]
+                is_announced = mail is not None and not withdraw_mail(booking, mail)
+                mail_after = GRACE_PERIOD if is_announced else None
+            commands.update(
+                booking,
+                day=values["day"],
+                at=values["time"],
+                tables=values["tables"],
+                versions={values["version"]},
+                mail_after=mail_after,
+                now=now,
+                actor=request.access.actor,
+            )
     except ApiError as refusal:
         return show_error(request, booking, refusal.message)
-    undo = None
-    if booking.version != values["version"]:
-        undo = before | {"reservation": booking.public_id, "version": booking.version}
-    message = message_of(booking, is_undone="undo" in request.POST, is_same=undo is None)
+    undo, is_same = None, booking.version == values["version"]
+    if not is_same and not is_undone:
+        unsent = find_unsent_mail(booking, now=now)
+        undo = before | {
+            "reservation": booking.public_id,
+            "version": booking.version,
+            "mail": str(unsent.pk) if unsent and unsent.created_at == now else "",
+        }
+    message = message_of(booking, is_undone=is_undone, is_same=is_same)
     if request.htmx:  # type: ignore[attr-defined]
-        context = {"message": message, "undo": undo and undo | {"message": message}, "venue": booking.venue}
+        context = {"message": message, "undo": undo, "venue": booking.venue}
         response = render(request, "reservations/day_flash.html", context)
         response["HX-Trigger"] = "sheet-changed"
         return response
-    if undo and "undo" not in request.POST:
+    if undo:
         request.session[MOVED] = undo | {"message": message}
     else:
         messages.success(request, message)

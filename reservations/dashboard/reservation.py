@@ -4,9 +4,11 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -15,19 +17,22 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
-from reservations.booking import commands, waitlist
+from reservations.booking import commands, table_assignment, waitlist
 from reservations.booking.service_day import ServiceDay, service_date_of
 from reservations.dashboard.url_params import (
+    choose_mail_delay,
     get_reservation,
     list_table_names,
     parse_day,
+    parse_moment,
     redirect_back,
     redirect_to_day,
     run_with_message,
 )
 from reservations.forms.reservation import NewStaffReservationForm, StaffReservationForm
 from reservations.mail.templates import format_moment
-from reservations.models import Reservation
+from reservations.models import GuestMail, Reservation
+from reservations.notifications import NO_DELAY, can_email, find_unsent_mail, withdraw_mail
 from reservations.service import check_in
 from reservations.service.display_status import BADGES, Stage, next_steps, stage_of
 
@@ -57,6 +62,9 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "decline": (waitlist.decline_offer, "{} was removed from the waiting list."),
 }
 
+# The steps at which staff choose whether the guest is emailed. They are final, so the email does not wait.
+NOTIFY_CHOICE = {"cancel", "decline"}
+
 
 @page(Right.RESERVATIONS, section="day")
 def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
@@ -68,7 +76,7 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 
 def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> dict[str, Any]:
-    """Return the context of the templates. Four queries."""
+    """Return the context of the templates. Five queries."""
     stage = stage_of(booking, now=now)
     return {
         "reservation": booking,
@@ -86,6 +94,7 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
             for event in Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[:MAX_LINES]
         ],
         "mails": booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES],
+        "unsent_mail": find_unsent_mail(booking, now=now),
         "work_day": service_date_of(booking.venue, at=booking.starts_at),
         "may_change": booking.status != Status.CANCELLED,
         "sees_guests": request.access.may_view(Right.GUESTS) and booking.erased_at is None,
@@ -99,14 +108,41 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
     if name not in COMMANDS:
         raise Http404
     if request.method != "POST":
-        context = {"reservation": booking, "name": name, "back": request.GET.get("back", "")}
+        can_notify = name in NOTIFY_CHOICE and can_email(booking, GuestMail.Kind.CANCELLED, now=timezone.now())
+        context = {
+            "reservation": booking,
+            "name": name,
+            "back": request.GET.get("back", ""),
+            "can_notify": can_notify,
+        }
         return render(request, "reservations/confirm_action.html", context)
     command, done = COMMANDS[name]
     run = partial(command, booking, now=timezone.now(), actor=request.access.actor)
+    if name in NOTIFY_CHOICE:
+        run = partial(run, mail_after=choose_mail_delay(request, delay=NO_DELAY))
     if run_with_message(request, run, done.format(booking.customer_name)) and name == "offer":
         until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
         notice = "We email the guest." if waitlist.can_mail_offers(booking) else "Call the guest: no email is sent."
         messages.info(request, f"{', '.join(booking.tables)} is held until {until}. {notice}")
+    return redirect_back(request, booking)
+
+
+class MailForm(forms.Form):
+    mail = forms.UUIDField()
+
+
+@page(Right.RESERVATIONS, section="day", methods=("POST",))
+def withdraw(request: PageRequest, *, reservation: str) -> HttpResponse:
+    """Withdraw the email about a change, within a minute of it."""
+    booking = get_reservation(request, reservation)
+    form = MailForm(request.POST)
+    with transaction.atomic():
+        table_assignment.lock_reservation(booking)
+        is_withdrawn = form.is_valid() and withdraw_mail(booking, form.cleaned_data["mail"])
+    text = "The guest is not emailed." if is_withdrawn else "The email has been sent already, or is being sent."
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(text)
+    (messages.success if is_withdrawn else messages.error)(request, text)
     return redirect_back(request, booking)
 
 
@@ -119,26 +155,42 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
         # The form has changed its own instance; the command needs the stored row.
         fresh = get_reservation(request, reservation)
         try:
-            commands.update(fresh, **form.changes(), now=timezone.now(), actor=request.access.actor)
+            commands.update(
+                fresh,
+                **form.changes(),
+                mail_after=choose_mail_delay(request),
+                now=timezone.now(),
+                actor=request.access.actor,
+            )
         except ApiError as refusal:
             form.add_domain_error(refusal)
         else:
             messages.success(request, f"The reservation of {fresh.customer_name} was changed.")
             return redirect("reservation", venue=fresh.venue.public_id, reservation=reservation)
-    context = {"form": form, "reservation": get_reservation(request, reservation)}
+    stored = get_reservation(request, reservation)
+    can_notify = can_email(stored, GuestMail.Kind.CHANGED, now=timezone.now())
+    context = {"form": form, "reservation": stored, "can_notify": can_notify}
     return render(request, "reservations/reservation_edit.html", context, status=400 if form.errors else 200)
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Create a reservation: at any time, at the selected tables or the best free one."""
+    """Create a reservation: at any time, at the selected tables or the best free one.
+
+    The parameters `day`, or `moment` as a Unix time, and `table` fill the form in.
+    """
     venue, now = request.access.venue, timezone.now()
     names = list_table_names(venue)
-    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
+    moment = parse_moment(request.GET.get("moment"))
+    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=moment or now)
+    initial: dict[str, Any] = {"date": day, "is_confirmed": True}
+    if moment:
+        local = moment.astimezone(ZoneInfo(venue.timezone))
+        initial |= {"date": local.date(), "time": local.time()}
+    if request.GET.get("table") in names:
+        initial["tables"] = [request.GET["table"]]
     reservation = Reservation(venue=venue)
-    form = NewStaffReservationForm(
-        request.POST or None, instance=reservation, tables=names, initial={"date": day, "is_confirmed": True}
-    )
+    form = NewStaffReservationForm(request.POST or None, instance=reservation, tables=names, initial=initial)
     if request.method == "POST" and form.is_valid():
         status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
         try:
@@ -148,7 +200,8 @@ def new(request: PageRequest) -> HttpResponse:
         else:
             add_created_message(request, reservation, has_tables=bool(names))
             return redirect("reservation", venue=venue.public_id, reservation=reservation.public_id)
-    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots}
+    sees_guests = request.access.may_view(Right.GUESTS)
+    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots, "sees_guests": sees_guests}
     return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,9 +17,12 @@ from framework.public_ids import decode
 from reservations.booking.service_day import service_date_of
 from reservations.models import Reservation, Table
 from reservations.models.reservations import PREFIX
+from reservations.notifications import GRACE_PERIOD
 
 # The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
+# Unix time of the end of the last year that the pages support.
+LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
 
 
 def parse_day(text: str | None) -> date | None:
@@ -33,6 +36,15 @@ def parse_day(text: str | None) -> date | None:
     if day is None or not FIRST_DAY <= day <= LAST_DAY:
         raise Http404("There is no such day.")
     return day
+
+
+def parse_moment(text: str | None) -> datetime | None:
+    """Parse a Unix time; None for an empty text. Raises Http404 for an invalid one."""
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > LAST_MOMENT:
+        raise Http404("There is no such time.")
+    return datetime.fromtimestamp(int(text), UTC)
 
 
 def get_reservation(request: PageRequest, public_id: str) -> Reservation:
@@ -65,6 +77,11 @@ def redirect_back(request: PageRequest, reservation: Reservation) -> HttpRespons
     if place == "waiting":
         return redirect("waitlist", venue=venue)
     return redirect("reservation", venue=venue, reservation=reservation.public_id)
+
+
+def choose_mail_delay(request: HttpRequest, *, delay: timedelta = GRACE_PERIOD) -> timedelta | None:
+    """Return after which time the guest is emailed about a change; None if the user chose not to."""
+    return None if request.POST.get("notify") == "no" else delay
 
 
 def run_with_message(request: HttpRequest, command: Callable[[], object], done: str) -> bool:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from reservations.dashboard import day, guests, reschedule, reservation
+from reservations.dashboard import day, guests, holds, reschedule, reservation
 from reservations.dashboard.setup import hours, views
 
 urlpatterns = [
@@ -12,9 +12,13 @@ urlpatterns = [
     path("<slug:venue>/reservations/new", reservation.new, name="reservation-new"),
     path("<slug:venue>/reservations/walk-in", reservation.walk_in, name="walk-in"),
     path("<slug:venue>/reservations/waiting", day.waitlist, name="waitlist"),
+    path("<slug:venue>/reservations/new/guests", guests.suggest, name="guest-suggest"),
+    path("<slug:venue>/reservations/waiting/add", day.add_to_waitlist, name="waitlist-add"),
+    path("<slug:venue>/reservations/holds/<slug:hold>/release", holds.release, name="hold-release"),
     path("<slug:venue>/reservations/<slug:reservation>", reservation.reservation, name="reservation"),
     path("<slug:venue>/reservations/<slug:reservation>/edit", reservation.edit, name="reservation-edit"),
     path("<slug:venue>/reservations/<slug:reservation>/move", reschedule.move, name="reservation-move"),
+    path("<slug:venue>/reservations/<slug:reservation>/withdraw-mail", reservation.withdraw, name="mail-withdraw"),
     path("<slug:venue>/reservations/<slug:reservation>/<slug:name>", reservation.step, name="reservation-step"),
     path("<slug:venue>/guests", guests.guests, name="guests"),
     path("<slug:venue>/guests/<slug:reservation>", guests.guest, name="guest-of-venue"),

@@ -1,8 +1,9 @@
 """Reservation forms for staff."""
 
 from collections.abc import Sequence
-from datetime import time
+from datetime import datetime, time, timedelta
 from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
 
 from django import forms
 from rest_framework import serializers
@@ -16,6 +17,7 @@ from framework.phone_numbers import add_country_code, country_of_zone
 from reservations.booking.venue_time import to_utc
 from reservations.models import Reservation
 
+MAX_QUOTED_MINUTES = 600
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
@@ -158,6 +160,51 @@ class NewStaffReservationForm(StaffReservationForm):
 def validate_requests(text: str) -> str:
     """Validate special requests like the API. Raises ValidationError of django.forms."""
     return validate_with(TextField(max_length=2000, allow_blank=True, lines=True), text.replace("\r\n", "\n"))
+
+
+class WaitlistForm(ReservationForm):
+    """A party for the waiting list. Without a time, it wants a table when the quoted wait ends."""
+
+    class Meta(ReservationForm.Meta):
+        fields = EDITABLE
+        widgets = StaffReservationForm.Meta.widgets
+        labels = StaffReservationForm.Meta.labels
+        help_texts: ClassVar = {"date": "", "customer_email": "Without email and phone, call the party by its name."}
+
+    field_order = ("customer_name", "party_size", "quoted_minutes", "date", "time")
+    quoted_minutes = forms.IntegerField(
+        label="Quoted wait",
+        min_value=1,
+        max_value=MAX_QUOTED_MINUTES,
+        required=False,
+        widget=forms.NumberInput({"inputmode": "numeric", "step": 5}),
+        help_text="Minutes",
+    )
+    customer_phone = forms.CharField(label="Phone", required=False, max_length=40, help_text=PHONE_HELP)
+
+    def __init__(self, *args: Any, now: datetime, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.now = now
+        self.fields["time"].required = False
+        self.fields["time"].help_text = "In the restaurant's time zone. Without it, the end of the quoted wait."
+
+    def clean_time(self) -> time | None:  # type: ignore[override]
+        return super().clean_time() if self.cleaned_data["time"] else None
+
+    def clean(self) -> dict[str, Any]:
+        values, venue = self.cleaned_data, self.instance.venue
+        if values.get("time") is None and "time" not in self.errors:
+            local_now = self.now.astimezone(ZoneInfo(venue.timezone))
+            if values.get("quoted_minutes") is None or values.get("date") not in (None, local_now.date()):
+                self.add_error("time", "Enter a time.")
+            else:
+                wanted = self.now + timedelta(minutes=values["quoted_minutes"])
+                local = wanted.astimezone(ZoneInfo(venue.timezone))
+                values |= {"date": local.date(), "time": local.time().replace(second=0, microsecond=0)}
+        # A party that waits at the door needs no contact data.
+        self.instance.is_walk_in = not (values.get("customer_email") or values.get("customer_phone"))
+        self.instance.quoted_minutes = values.get("quoted_minutes")
+        return super().clean()
 
 
 def validate_with(field: serializers.Field[Any, Any, Any, Any], value: str) -> str:

@@ -1,7 +1,7 @@
 """Table reservations of a venue."""
 
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
@@ -123,6 +123,12 @@ class Reservation(models.Model):
         help_text="Deadline for the guest to confirm by email; the table is held until then",
     )
     offer_count = models.PositiveSmallIntegerField(default=0, editable=False)
+    quoted_minutes = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The wait that staff quoted to a party on the waiting list, in minutes from its creation on",
+    )
 
     is_walk_in = models.BooleanField(
         "walk-in", default=False, db_default=False, editable=False, help_text="Came without a reservation"
@@ -188,6 +194,11 @@ class Reservation(models.Model):
         return f"{self.code}: {printable_name(self.customer_name)}, party of {self.party_size}"
 
     public_id = PublicId(PREFIX)
+
+    @property
+    def quoted_until(self) -> datetime | None:
+        """Until when the party on the waiting list expects to wait; None if staff quoted no time."""
+        return None if self.quoted_minutes is None else self.created_at + timedelta(minutes=self.quoted_minutes)
 
     @property
     def needs_contact(self) -> bool:

@@ -7,10 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.support.browser import DESK, PHONE, offences, overflows, sign_in, sign_up
+from tests.support.browser import DESK, PHONE, TABLET, offences, overflows, sign_in, sign_up
+from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Position
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 Visit = Callable[..., "Page"]
@@ -124,3 +125,138 @@ def test_a_party_arrives_is_seated_and_leaves_and_the_other_desk_sees_it(visit: 
         page.set_viewport_size(size)
         assert offences(page) == []
         assert not overflows(page)
+
+
+def place(page: "Page", table: str, *, at: str) -> "Position":
+    """Where this time begins in the row of a table, a little to the right of it."""
+    lane = page.locator(f'.lane[data-table="{table}"]')
+    lane.scroll_into_view_if_needed()
+    hour = page.locator(".hours .hour", has_text=f"{at[:2]}:00").bounding_box()
+    row, frame = lane.bounding_box(), page.locator("#frame").bounding_box()
+    assert hour
+    assert row
+    assert frame
+    # The frame scrolls sideways: bring the hour next to the column of the tables.
+    page.evaluate("x => document.getElementById('frame').scrollBy(x, 0)", hour["x"] - frame["x"] - 160)
+    hour, row = page.locator(".hours .hour", has_text=f"{at[:2]}:00").bounding_box(), lane.bounding_box()
+    assert hour
+    assert row
+    minutes = int(at[3:]) + 2
+    return {"x": hour["x"] - row["x"] + hour["width"] * minutes / 60, "y": row["height"] / 2}
+
+
+def test_a_tap_on_an_empty_place_opens_the_form_with_its_table_and_time(visit: Visit) -> None:
+    zone, hour = working_hour()
+    page = visit(TABLET, has_touch=True)
+    day = open_day(page, name="tap", hour=hour, zone=zone)
+    page.goto(f"{day}?view=grid")
+    page.locator('.lane[data-table="T3"]').tap(position=place(page, "T3", at=f"{hour:02}:15"))
+    page.get_by_role("heading", name="New reservation").wait_for()
+    assert page.get_by_label("Time").input_value() == f"{hour:02}:15"
+    assert page.get_by_label("T3", exact=True).is_checked()
+    assert offences(page) == []
+    page.get_by_label("Name").fill("Linus")
+    page.get_by_label("Phone").fill("+15550100999")
+    page.get_by_label("Guests").fill("2")
+    page.get_by_role("button", name="Create reservation").click()
+    page.get_by_text("The reservation of Linus was confirmed at T3.").wait_for()
+
+
+def test_a_party_is_moved_by_two_taps_and_opened_by_a_second_tap_on_it(visit: Visit) -> None:
+    zone, hour = working_hour()
+    page = visit(TABLET, has_touch=True)
+    day = open_day(page, name="taps", hour=hour, zone=zone)
+    page.goto(f"{day}?view=grid")
+    block(page, "Ada", "T1").get_by_role("link").tap()
+    page.get_by_role("status").get_by_text("Ada: tap the new place.").wait_for()
+    assert offences(page) == []
+    # A refresh of the sheet does not let go of the party.
+    page.evaluate("htmx.trigger(document.body, 'sheet-changed')")
+    page.locator(".block.picked", has_text="Ada").wait_for()
+    page.locator('.lane[data-table="T4"]').tap(position=place(page, "T4", at=f"{hour:02}:30"))
+    page.get_by_text(f"Ada was moved to {hour:02}:30").wait_for()
+    block(page, "Ada", "T4").wait_for()
+    block(page, "Ada", "T4").get_by_role("link").tap()
+    block(page, "Ada", "T4").get_by_role("link").tap()
+    page.get_by_role("dialog").get_by_role("heading", name="Ada").wait_for()
+
+
+def test_a_party_is_moved_by_the_arrow_keys_and_keeps_the_focus(visit: Visit) -> None:
+    zone, hour = working_hour()
+    page = visit()
+    open_day(page, name="keys", hour=hour, zone=zone)
+    block(page, "Ada", "T1").get_by_role("link").press("m")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    page.get_by_text(f"Ada: {hour:02}:15 at T3. Press Enter to move, or Escape.").wait_for()
+    assert offences(page) == []
+    page.keyboard.press("Enter")
+    page.get_by_text(f"Ada was moved to {hour:02}:15").wait_for()
+    block(page, "Ada", "T3").wait_for()
+    page.wait_for_function("document.activeElement.closest('.block')?.textContent.includes('Ada')")
+    page.keyboard.press("m")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(300)
+    assert block(page, "Ada", "T3").count() == 1
+
+
+def test_the_message_of_a_move_stays_in_view_and_offers_undo_and_no_email(visit: Visit) -> None:
+    zone, hour = working_hour()
+    page = visit({"width": 1280, "height": 500})
+    open_day(page, name="toast", hour=hour, zone=zone)
+    drag(page, "Ada", table="T1", to="T3")
+    toast = page.locator("#status-message .toast")
+    toast.get_by_text(f"Ada was moved to {hour:02}:00").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    for _ in range(2):
+        box = toast.bounding_box()
+        assert box
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 500
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    assert offences(page) == []
+    toast.get_by_role("button", name="Undo").click()
+    page.get_by_text(f"Ada was moved back to {hour:02}:00").wait_for()
+    block(page, "Ada", "T1").wait_for()
+
+
+def test_a_phone_shows_twelve_parties_below_a_header_that_stays(visit: Visit, site: Up) -> None:
+    page, demo = visit(PHONE, has_touch=True), site.record["dashboard"]
+    sign_in(page, email=demo["email"], password=demo["password"])
+    page.goto(f"/dashboard/{demo['venue']}/reservations")
+    rows = page.locator(".day-lines tbody tr")
+    assert rows.count() >= 14
+    assert not overflows(page)
+    assert offences(page) == []
+    first = rows.first.bounding_box()
+    assert first
+    assert first["y"] < 400
+    page.evaluate("scrollBy(0, document.querySelector('.day-lines tbody').getBoundingClientRect().top - 60)")
+    header = page.locator(".day-lines thead").bounding_box()
+    assert header
+    assert header["y"] == 52
+    top = header["y"] + header["height"]
+    boxes = [row.bounding_box() for row in rows.all()]
+    visible = [box for box in boxes if box and box["y"] >= top - 1 and box["y"] + box["height"] <= PHONE["height"]]
+    assert len(visible) >= 12
+
+
+def test_a_known_guest_is_found_by_the_number_while_a_reservation_is_entered(visit: Visit) -> None:
+    zone, hour = working_hour()
+    page = visit()
+    day = open_day(page, name="known", hour=hour, zone=zone)
+    page.goto(f"{day}/new")
+    page.get_by_label("Name").press_sequentially("grac")
+    page.get_by_role("button", name="Grace").click()
+    assert page.get_by_label("Name").input_value() == "Grace"
+    assert page.get_by_label("Email").input_value() == "grace.known@example.com"
+    assert page.evaluate("document.activeElement.id") == "id_party_size"
+    page.get_by_label("Name").press_sequentially("x")
+    page.set_viewport_size(PHONE)
+    page.get_by_label("Name").fill("ada")
+    page.get_by_role("button", name="Ada").wait_for()
+    assert offences(page) == []
+    assert not overflows(page)
+    page.keyboard.press("Escape")
+    assert page.get_by_role("button", name="Ada").count() == 0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DESK: "ViewportSize" = {"width": 1280, "height": 900}
 PHONE: "ViewportSize" = {"width": 390, "height": 800}
+TABLET: "ViewportSize" = {"width": 768, "height": 1024}
 PASSWORD = "correct horse battery staple"  # of people whom tests invent
 
 

@@ -10,16 +10,126 @@ let justDragged = false;
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) print();
+  if (event.target.closest("[data-dismiss]")) document.getElementById("status-message").replaceChildren();
+  if (event.target.closest("[data-cancel-pick]")) unpick();
   const link = event.target.closest("[data-panel]");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
+  if (link && (event.ctrlKey || event.metaKey || event.shiftKey)) return;
+  if (event.target.closest("[data-open-picked]")) {
+    const opened = pickedLink();
+    unpick();
+    if (opened) openPanel(opened);
+    return;
+  }
+  if (link) event.preventDefault();
   if (justDragged) return;
+  if (!link) { choosePlace(event); return; }
+  // The first tap on a block picks it up; a second one opens it.
+  if (isTouch && link.dataset.move && pickedLink() !== link) { pick(link); return; }
+  unpick();
+  openPanel(link);
+});
+
+function openPanel(link) {
   const panel = document.getElementById("panel");
   panel.returnTo = link.id;
   htmx.ajax("GET", link.getAttribute("href"), { target: "#panel-body", swap: "innerHTML" }).then(() => {
     if (!panel.open) panel.showModal();
   });
+}
+
+// A party that was picked up by touch or keyboard, as the id of its block: the sheet may be replaced at any time.
+let picked = null;
+let isTouch = false;
+document.addEventListener("pointerdown", (event) => { isTouch = event.pointerType === "touch"; }, true);
+
+function pickedLink() {
+  return picked && document.getElementById(picked.id);
+}
+
+function pick(link, isKeyboard = false) {
+  unpick();
+  document.getElementById("status-message").replaceChildren();
+  picked = { id: link.id, isKeyboard, table: link.closest(".lane").dataset.table, moment: Number(link.dataset.starts) };
+  showPicked();
+}
+
+function unpick() {
+  picked = null;
+  showPicked();
+}
+
+// Mark the picked block, and of the keyboard the place that the arrow keys have reached.
+function showPicked() {
+  for (const ghost of document.querySelectorAll(".ghost")) ghost.remove();
+  for (const block of document.querySelectorAll(".block.picked")) block.classList.remove("picked");
+  const link = pickedLink();
+  if (picked && !link) picked = null;
+  document.getElementById("picking").hidden = !picked;
+  document.querySelector(".lines")?.classList.toggle("picking", Boolean(picked));
+  if (!picked) return;
+  link.closest(".block").classList.add("picked");
+  const name = link.querySelector("bdi").textContent;
+  const place = picked.table ? `at ${picked.table}` : "without a table";
+  const keys = `${clockOf(link, picked.moment)} ${place}. Press Enter to move, or Escape.`;
+  document.querySelector("#picking span").textContent = `${name}: ${picked.isKeyboard ? keys : "tap the new place."}`;
+  document.querySelector("[data-open-picked]").hidden = picked.isKeyboard;
+  if (!picked.isKeyboard) return;
+  const lane = laneOf(picked.table);
+  const column = Math.max(0, Math.round((picked.moment - Number(lane.closest(".lines").dataset.first)) / COLUMN_S));
+  const ghost = document.createElement("li");
+  ghost.className = `ghost c${column} ${[...link.closest(".block").classList].find((name_) => /^w\d+$/.test(name_))}`;
+  ghost.setAttribute("aria-hidden", "true");
+  lane.append(ghost);
+  ghost.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function laneOf(table) {
+  return [...document.querySelectorAll(".lane[data-table]")].find((lane) => lane.dataset.table === table);
+}
+
+// A click or tap on an empty place: the picked party moves there, else a new reservation is opened for it.
+function choosePlace(event) {
+  const lane = event.target.closest(".lane[data-table]");
+  if (!lane || event.target.closest(".block")) return;
+  const lines = lane.closest(".lines");
+  const box = lane.getBoundingClientRect();
+  const column = ((event.clientX - box.left) / box.width) * Number(lines.dataset.columns);
+  const moment = Number(lines.dataset.first) + Math.floor((column * COLUMN_S) / STEP_S) * STEP_S;
+  const link = pickedLink();
+  if (link) {
+    unpick();
+    sendMove(link, moment, lane);
+  } else if (lane.dataset.table) {
+    location.href = `${lines.dataset.new}?${new URLSearchParams({ moment, table: lane.dataset.table })}`;
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  const link = event.target.closest?.(".block a[data-move]");
+  if (picked && event.key === "Escape") { unpick(); return; }
+  if (link && event.key.toLowerCase() === "m" && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    pick(link, true);
+    return;
+  }
+  if (!link || !picked?.isKeyboard || pickedLink() !== link) return;
+  const lanes = [...document.querySelectorAll(".lane[data-table]")].map((lane) => lane.dataset.table);
+  const row = lanes.indexOf(picked.table);
+  if (event.key === "ArrowLeft") picked.moment -= STEP_S;
+  else if (event.key === "ArrowRight") picked.moment += STEP_S;
+  else if (event.key === "ArrowUp") picked.table = lanes[Math.max(row - 1, 0)];
+  else if (event.key === "ArrowDown") picked.table = lanes[Math.min(row + 1, lanes.length - 1)];
+  else if (event.key === "Enter") {
+    event.preventDefault();
+    const { moment, table } = picked;
+    unpick();
+    focusAfterSwap = link.id.split("-").slice(0, 2).join("-");
+    sendMove(link, moment, laneOf(table));
+    return;
+  } else return;
+  event.preventDefault();
+  showPicked();
 });
+let focusAfterSwap = "";
 
 // The sheet may have been replaced while the panel was open: focus the element with the same id.
 document.getElementById("panel")?.addEventListener("close", (event) => {
@@ -56,7 +166,7 @@ document.addEventListener("pointermove", (event) => {
   drag.lane = lane;
   lane.classList.add("target");
   drag.moment = momentAt(dx);
-  drag.hint.textContent = `${clockOf(drag.moment)} ${lane.dataset.table ? `at ${lane.dataset.table}` : "without a table"}`;
+  drag.hint.textContent = `${clockOf(drag.link, drag.moment)} ${lane.dataset.table ? `at ${lane.dataset.table}` : "without a table"}`;
   drag.hint.style.left = `${event.clientX + 12}px`;
   drag.hint.style.top = `${event.clientY + 16}px`;
 });
@@ -68,8 +178,8 @@ function momentAt(dx) {
 }
 
 // The hour labels above the grid show the venue's local time, also on days when the clocks change.
-function clockOf(moment) {
-  const first = Number(drag.link.closest(".lines").dataset.first);
+function clockOf(link, moment) {
+  const first = Number(link.closest(".lines").dataset.first);
   const hours = [...document.querySelectorAll(".hours .hour")];
   const minutes = Math.floor((moment - first) / 60);
   const hour = hours[Math.floor(minutes / 60)];
@@ -90,18 +200,22 @@ function endDrag(isDropped) {
   const hasMoved = ended.lane !== ended.from || ended.moment !== Number(ended.link.dataset.starts);
   const jumpBack = () => { ended.block.style.transform = ""; ended.block.style.pointerEvents = ""; };
   if (!isDropped || !hasMoved) { jumpBack(); return; }
-  const values = {
-    csrfmiddlewaretoken: document.querySelector("#drag input").value,
-    version: ended.link.dataset.version,
-    moment: ended.moment,
-    tables: ended.lane === ended.from ? "" : JSON.stringify(tablesAfter(ended)),
-  };
-  htmx.ajax("POST", ended.link.dataset.move, { target: "#status-message", swap: "innerHTML", values }).then(jumpBack, jumpBack);
+  sendMove(ended.link, ended.moment, ended.lane).then(jumpBack, jumpBack);
 }
 
-function tablesAfter(ended) {
-  const tables = JSON.parse(ended.link.dataset.tables);
-  const [from, to] = [ended.from.dataset.table, ended.lane.dataset.table];
+function sendMove(link, moment, lane) {
+  const from = link.closest(".lane");
+  const values = {
+    csrfmiddlewaretoken: document.querySelector("#drag input").value,
+    version: link.dataset.version,
+    moment,
+    tables: lane === from ? "" : JSON.stringify(tablesAfter(link, from.dataset.table, lane.dataset.table)),
+  };
+  return htmx.ajax("POST", link.dataset.move, { target: "#status-message", swap: "innerHTML", values });
+}
+
+function tablesAfter(link, from, to) {
+  const tables = JSON.parse(link.dataset.tables);
   const unchanged = tables.filter((name) => name !== from && name !== to);
   return to ? [...unchanged, to] : unchanged;
 }
@@ -129,11 +243,32 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     scrolled = target.scrolled;
   }
 });
+// A message goes after the minute in which an undo sends nothing, unless it has the focus or the pointer.
+let toastTimer = 0;
+function hideToastAfter(ms) {
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => {
+    const place = document.getElementById("status-message");
+    if (place?.matches(":hover, :focus-within")) { hideToastAfter(5000); return; }
+    place?.replaceChildren();
+  }, ms);
+}
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id === "status-message") hideToastAfter(60000);
+});
+if (document.querySelector("#status-message > *")) hideToastAfter(60000);
+
 let scrolled = null;
-document.addEventListener("htmx:afterSwap", () => {
+document.addEventListener("htmx:afterSwap", (event) => {
   const frame = document.getElementById("frame");
   if (frame && scrolled) frame.scrollTo(...scrolled);
   scrolled = null;
+  if (picked) showPicked();
+  const moved = focusAfterSwap && document.querySelector(`.block a[id^="${focusAfterSwap}"]`);
+  if (moved && event.detail.target.id === "sheet-live") {
+    moved.focus();
+    focusAfterSwap = "";
+  }
 });
 
 // Move the current-time line.

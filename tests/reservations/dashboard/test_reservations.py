@@ -317,3 +317,45 @@ def test_the_overview_tells_covers_and_who_comes_next(host: Client, its: Reserva
     page = host.get(url(its.venue, "/today"))
     assert (page.context["sheet"].covers, len(page.context["soon"])) == (4, 1)
     assert '>1</div><div class="small quiet">and 0 on the waiting list</div>' in text(page)
+
+
+def test_an_empty_place_of_the_grid_fills_the_form_with_its_table_and_time(host: Client, dinner: Venue) -> None:
+    # 20:15 in Rome.
+    moment = int((NOW + timedelta(minutes=45)).timestamp())
+    form = host.get(url(dinner, f"/new?moment={moment}&table=T2")).context["form"]
+    assert (f"{form['date'].value()}", f"{form['time'].value():%H:%M}") == ("2031-05-03", "20:15")
+    assert form["tables"].value() == ["T2"]
+    # A table that was renamed or removed in the meantime is not selected.
+    assert host.get(url(dinner, "/new?table=T9")).context["form"]["tables"].value() in (None, [])
+
+
+@pytest.mark.parametrize("moment", ["-1", "1e3", "9999999999", "%00", "soon"])
+def test_an_invalid_moment_is_404(host: Client, dinner: Venue, moment: str) -> None:
+    assert host.get(url(dinner, f"/new?moment={moment}")).status_code == 404
+
+
+# Known guests
+@pytest.mark.parametrize("typed", ["grac", "06 123", "+39 06 123", "0039 06123", "grace@"])
+def test_a_known_guest_is_suggested_by_name_number_or_address(host: Client, dinner: Venue, typed: str) -> None:
+    builders.reservation(
+        dinner, customer_name="Grace Hopper", customer_email="grace@example.com", customer_phone="+3906123456"
+    )
+    page = text(host.get(url(dinner, "/new/guests"), {"q": typed}))
+    assert 'data-name="Grace Hopper" data-email="grace@example.com" data-phone="+3906123456"' in page
+
+
+def test_a_national_number_finds_a_guest_whose_stored_number_has_no_zero(host: Client, dinner: Venue) -> None:
+    builders.reservation(dinner, customer_name="Grace Hopper", customer_phone="+442079460000")
+    assert "Grace Hopper" in text(host.get(url(dinner, "/new/guests"), {"q": "020 7946"}))
+
+
+@pytest.mark.parametrize("typed", ["", "gr", "\x00", "zzz"])
+def test_no_guest_is_suggested_for_two_letters_or_an_unknown_name(host: Client, dinner: Venue, typed: str) -> None:
+    builders.reservation(dinner, customer_name="Grace Hopper")
+    assert text(host.get(url(dinner, "/new/guests"), {"q": typed})).strip() == ""
+
+
+def test_guests_of_other_venues_are_not_suggested(host: Client, dinner: Venue, other_venue: Venue) -> None:
+    builders.reservation(other_venue, customer_name="Grace Hopper")
+    assert "Grace" not in text(host.get(url(dinner, "/new/guests"), {"q": "grace"}))
+    assert users.member(dinner, "kitchen").get(url(dinner, "/new/guests"), {"q": "grace"}).status_code == 403
