@@ -39,11 +39,11 @@ def left(response: Any) -> tuple[str, int]:
     ("arguments", "words", "of"),
     [
         ({"market": "kobenhavn"}, "Unknown market `kobenhavn`. Did you mean `copenhagen`? Known: ", "markets"),
-        ({"cuisine": ["fish"]}, "Unknown cuisine `fish`. Did you mean `irish`? Known: ", "cuisines"),
+        ({"cuisine": ["irich"]}, "Unknown cuisine `irich`. Did you mean `irish`? Known: ", "cuisines"),
         ({"attributes": ["dogs"]}, "Unknown attributes `dogs`. Did you mean `dog`? Known: ", "attributes"),
         ({"diet": ["vegen"]}, "Unknown diet `vegen`. Did you mean `vegan`? Known: ", "diets"),
         # As results and people write them.
-        ({"cuisine": ["Italian"]}, "Unknown cuisine `Italian`. Did you mean `italian`? Known: ", "cuisines"),
+        ({"cuisine": ["Itallian"]}, "Unknown cuisine `Itallian`. Did you mean `italian`? Known: ", "cuisines"),
         ({"diet": ["gluten-free"]}, "Unknown diet `gluten-free`. Did you mean `gluten_free`? Known: ", "diets"),
         (
             {"attributes": ["Outdoor seating"]},
