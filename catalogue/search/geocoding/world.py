@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from rapidfuzz import fuzz, process
-
 import catalogue
 from catalogue.search.geocoding.distance import Location, distance_m
 from catalogue.search.text.vocabulary import fold
@@ -71,6 +69,9 @@ def find_nearest_city(location: Location) -> tuple[WorldPlace, float]:
 
 def suggest_cities(name: str, *, limit: int = 3) -> list[WorldPlace]:
     """Return cities whose own names are similar, the most similar first, of equal names the largest."""
+    # Loaded where it is needed: a web process starts without it.
+    from rapidfuzz import fuzz, process
+
     own = {place: fold(place.name) for places in _cities().values() for place in places if place.kind == "city"}
     similar = process.extract(fold(name), own, scorer=fuzz.ratio, score_cutoff=80, limit=limit)
     return [place for _, _, place in similar]

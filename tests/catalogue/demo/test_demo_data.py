@@ -332,7 +332,7 @@ def test_a_seed_is_loaded_once() -> None:
     assert Restaurant.objects.count() == 12
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 def test_a_bulk_load_gives_the_same_rows_indexes_and_constraints() -> None:
     demo_data(restaurants=1_300, reviews=4_000)

@@ -120,7 +120,7 @@ def test_several_processes_write_one_export_and_none_is_left(folder: Path) -> No
     assert len(export_builders.list_stored(folder)) == 13
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_again(
     folder: Path, number: signal.Signals

@@ -188,7 +188,7 @@ def test_a_dry_run_counts_and_leaves_nothing(tmp_path: Path) -> None:
     assert counts(import_restaurants(file)) == {"created": 3, "rejected": 1}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.deep
 def test_a_file_that_is_cut_off_keeps_what_comes_before_and_says_so(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", cafes(1201))
     file.write_bytes(file.read_bytes()[:-20])
@@ -432,7 +432,7 @@ def test_an_import_enqueues_the_open_intervals_and_a_dry_run_does_not(tmp_path: 
         queue.clear()
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 def test_an_import_survives_that_the_broker_is_away(tmp_path: Path) -> None:
     with begun(geojson(tmp_path / "a.geojson", [cafe("Noma")]), BROKER_URL="redis://127.0.0.1:1") as process:

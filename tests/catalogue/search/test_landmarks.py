@@ -46,7 +46,7 @@ def test_place_of_another_market_is_not_suggested_but_its_market_is_named() -> N
     assert "Did you mean" not in refusal.value.message
 
 
-@pytest.mark.exhaustive
+@pytest.mark.deep
 def test_each_landmark_of_our_own_is_found_by_its_name_and_its_market() -> None:
     reference_data.load_reference_data()
     for row in reference_data.read_csv("landmarks"):

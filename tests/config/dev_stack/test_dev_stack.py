@@ -232,7 +232,7 @@ def test_two_stacks_are_separate(shared: Stack, tmp_path: Path) -> None:
         assert query(shared, "SELECT to_regclass('only_here') IS NULL") is True
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["with spaces and 'quotes'", "long" * 40])
 def test_unusual_directory_names_work(tmp_path: Path, name: str) -> None:
     with fast_stack(tmp_path / name) as stack:
@@ -295,7 +295,7 @@ def test_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> 
     assert {entry.name for entry in tmp_path.iterdir()} == {"documents", "lock"}
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.parametrize("left", [(), ("lock",), ("lock", "logs", "stack.json.draft"), ("rejects", "secret_key")])
 def test_directory_of_an_interrupted_start_is_used(tmp_path: Path, left: tuple[str, ...]) -> None:
     for name in left:

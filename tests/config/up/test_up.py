@@ -336,7 +336,7 @@ def test_run_after_a_kill_has_all_data_and_stops_completely_on_a_signal(up: Up, 
     assert ask(f"{up.record['base_url']}/readyz")[0] == 200
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 def test_record_of_an_external_chain_has_no_demo_wallets(up: Up, killed: Killed) -> None:
     own = {
         "RPC_URL": up.record["chain"]["rpc_url"],
