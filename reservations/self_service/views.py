@@ -172,10 +172,10 @@ def change(request: HttpRequest, reservation: Reservation) -> HttpResponse:
     former: dict[str, Any] | None = None
     changes: dict[str, Any]
     if "special_requests" in request.POST:
-        requests = RequestsForm(request.POST)
-        if not requests.is_valid():
-            return render_change(request, reservation, query=request.GET, requests=requests, status=400)
-        changes = {"guest": requests.cleaned_data}
+        wishes = RequestsForm(request.POST)
+        if not wishes.is_valid():
+            return render_change(request, reservation, query=request.GET, wishes=wishes, status=400)
+        changes = {"guest": wishes.cleaned_data}
     else:
         form = ChoiceForm(request.POST, venue=reservation.venue)
         if not form.is_valid():
@@ -209,7 +209,7 @@ def render_change(
     reservation: Reservation,
     *,
     query: QueryDict,
-    requests: RequestsForm | None = None,
+    wishes: RequestsForm | None = None,
     refusal: ApiError | None = None,
     status: int = 200,
 ) -> HttpResponse:
@@ -227,9 +227,9 @@ def render_change(
         "day": format_day(reservation.date),
         "action": reverse("guest-change", kwargs={"token": token}),
         "fixed": permissions.reason_not_to_move(reservation),
-        "special_requests": requests["special_requests"].value() if requests else reservation.special_requests,
-        "requests_error": " ".join(str(error) for error in requests.errors.get("special_requests", []))
-        if requests
+        "special_requests": wishes["special_requests"].value() if wishes else reservation.special_requests,
+        "requests_error": " ".join(str(error) for error in wishes.errors.get("special_requests", []))
+        if wishes
         else "",
         "error": refusal,
     }
