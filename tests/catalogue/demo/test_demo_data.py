@@ -344,7 +344,7 @@ def test_a_bulk_load_gives_the_same_rows_indexes_and_constraints() -> None:
     assert definitions() == before
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("restaurants", [8_000, load.MIN_BULK])
 def test_a_killed_run_leaves_nothing_and_the_next_one_adds_all_rows(restaurants: int) -> None:

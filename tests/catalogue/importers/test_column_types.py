@@ -48,7 +48,7 @@ def test_unexpected_overture_column_rejects_only_its_rows(tmp_path: Path, column
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
 
 
-@pytest.mark.exhaustive
+@pytest.mark.deep
 @pytest.mark.parametrize("column", sorted(foursquare.COLUMNS))
 def test_unexpected_foursquare_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
     row = {

@@ -361,7 +361,7 @@ def test_ordinary_user_can_run_the_stack(tmp_path: Path) -> None:
         assert psutil.Process(stack["pids"]["postgres"]).uids().effective == 65534
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
 def test_root_can_run_the_stack_without_user_namespaces(tmp_path: Path) -> None:
     only_setpriv = tmp_path / "bin"

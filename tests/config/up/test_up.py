@@ -109,13 +109,13 @@ def test_restaurants_option_is_the_number_of_generated_restaurants(up: Up) -> No
     assert counts == (60, 1200)
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 def test_other_commands_use_the_state_directory(up: Up) -> None:
     done = manage(up.state_dir, "migrate", "--check")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 def test_second_up_on_the_same_directory_is_refused(up: Up) -> None:
     done = manage(up.state_dir, "up", "--port", "0")
     assert done.returncode == 1
