@@ -9,8 +9,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from catalogue.api.offers import ID
 from catalogue.bookings import tables
-from catalogue.bookings.owners import owners_of
+from catalogue.bookings.owners import owners_of, require_owners
 from catalogue.filters.bookings import BookingListParams
 from catalogue.models import FlowBooking
 from catalogue.offers.booking import cancel_booking
@@ -18,7 +19,6 @@ from catalogue.serializers import bookings as serializers
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
-from framework.errors import ApiError, ErrorCode
 from payments.interface import DataViewSet
 
 TOKEN = OpenApiParameter(
@@ -27,21 +27,7 @@ TOKEN = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="`manage_token` of the booking. Without it the session or API key that booked the table.",
 )
-# No other text is an id.
-ID = "[a-z0-9_]{1,40}"
 PRIVATE = {"Cache-Control": "no-store, private"}
-
-
-class SignInRequired(ApiError):
-    """Anonymous callers have no bookings of their own."""
-
-    code = ErrorCode.MISSING_CREDENTIALS
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Send a wallet session or an API key: the bookings of an anonymous caller are found by their tokens.",
-            headers={"WWW-Authenticate": 'Bearer realm="tablewire"'},
-        )
 
 
 class BookingViewSet(DataViewSet[Any]):
@@ -59,9 +45,7 @@ class BookingViewSet(DataViewSet[Any]):
     )
     def list(self, request: Request) -> Response:
         """The bookings of your wallet or account, also those at offers. Free."""
-        owners = owners_of(request)
-        if not owners:
-            raise SignInRequired
+        owners = require_owners(request)
         params, now = BookingListParams.read(request), timezone.now()
         listing = tables.list_bookings(owners, **params, now=now)
         return Response(serializers.BookingPage(listing).data, headers=PRIVATE)

@@ -3,7 +3,28 @@
 from django.http import HttpRequest
 from rest_framework.request import Request
 
+from accounts.api_keys.authentication import Unauthorized
+from framework.errors import ErrorCode
 from payments.interface import caller_of
+
+
+class SignInRequired(Unauthorized):
+    """Anonymous callers have no bookings of their own."""
+
+    code = ErrorCode.MISSING_CREDENTIALS
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Send a wallet session or an API key: the bookings of an anonymous caller are found by their tokens."
+        )
+
+
+def require_owners(request: HttpRequest | Request) -> frozenset[str]:
+    """Return all whose bookings the caller may see. Raises SignInRequired for anonymous callers."""
+    owners = owners_of(request)
+    if not owners:
+        raise SignInRequired
+    return owners
 
 
 def owner_of(request: HttpRequest | Request) -> str:

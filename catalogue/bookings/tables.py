@@ -27,8 +27,7 @@ from reservations.booking import commands, slot_states
 from reservations.booking.availability import (
     OutsideServiceHours,
     SlotUnavailable,
-    find_area,
-    list_areas,
+    choose_area,
     slot_unavailable_error,
 )
 from reservations.booking.slot_states import SlotState
@@ -64,7 +63,7 @@ def book_table(
     times, SlotFull with `alternatives` if no table is free, and TooManyBookings. About eighteen statements.
     """
     _, venue = find_venue(slug)
-    chosen = find_area(list_areas(venue), area) if area else None
+    chosen_area = choose_area(venue, area)
     contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
     with transaction.atomic():
         lock_contact(contact, now=now, only_at=(venue.pk, day, at) if is_only else None)
@@ -80,7 +79,7 @@ def book_table(
                 customer_email=customer_email,
                 customer_phone=customer_phone,
                 special_requests=special_requests,
-                area=chosen,
+                area=chosen_area,
             )
         except (SlotUnavailable, OutsideServiceHours) as refusal:
             raise _slot_full(refusal) from refusal
@@ -183,8 +182,7 @@ def change_booking(booking: FlowBooking, changes: Mapping[str, Any], *, now: dat
     if "special_requests" in values:
         guest["special_requests"] = values.pop("special_requests")
     if "area" in values:
-        name = values.pop("area")
-        guest["area"] = find_area(list_areas(reservation.venue), name) if name else None
+        guest["area"] = choose_area(reservation.venue, values.pop("area"))
     if "date" in values:
         values["day"] = values.pop("date")
     if "time" in values:

@@ -9,6 +9,7 @@ import orjson
 from accounts.api_keys.authentication import MissingCredentials
 from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
+from catalogue.bookings.owners import SignInRequired
 from catalogue.bookings.venues import TakesNoBookings
 from catalogue.exports.requests.commands import TooManyExports
 from catalogue.exports.requests.representation import ExportNotFound
@@ -65,6 +66,10 @@ REPLACEMENTS: Mapping[type[ApiError], str] = {
     MissingCredentials: (
         "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
         " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
+    ),
+    SignInRequired: (
+        "Connect with a wallet session or an API key to list bookings. Without one, get_booking takes the"
+        " `booking_id` and `manage_token` that book_table gave."
     ),
     IdempotencyKeyReused: (
         "This `idempotency_key` has booked a table already, with other arguments. Nothing more was booked: call with a"

@@ -20,8 +20,8 @@ from framework.api.viewsets import StrictViewSet
 from framework.errors import ErrorCode
 from reservations import serializers
 from reservations.api import openapi_examples
-from reservations.api.viewsets import chosen_area
 from reservations.booking import holds
+from reservations.booking.availability import choose_area
 from reservations.models import Hold
 
 
@@ -76,7 +76,7 @@ class HoldViewSet(StrictViewSet[Hold]):
             day=values["date"],
             at=values["time"],
             party_size=values["party_size"],
-            area=chosen_area(venue, values.get("area")),
+            area=choose_area(venue, values.get("area")),
             minutes=values["minutes"],
             now=timezone.now(),
         )

@@ -17,7 +17,6 @@ from rest_framework.response import Response
 from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
 from accounts.api_keys.permissions import HasScope
-from accounts.models import Venue
 from framework.api import conditional_requests
 from framework.api.filters import StrictChoiceFilter, parse_choice
 from framework.api.json_parser import json_body
@@ -32,8 +31,8 @@ from framework.public_ids import decode
 from reservations import serializers
 from reservations.api import openapi_examples
 from reservations.booking import commands
-from reservations.booking.availability import find_area, list_areas
-from reservations.models import Area, Reservation
+from reservations.booking.availability import choose_area
+from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
 
 # Idempotency-Key of a request that creates nothing.
@@ -127,7 +126,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
             actor=get_key_actor(request),
             day=values.pop("date"),
             at=values.pop("time"),
-            area=chosen_area(venue, values.pop("area", None)),
+            area=choose_area(venue, values.pop("area", None)),
             **values,
         )
         response = self.respond(reservation, status.HTTP_201_CREATED)
@@ -183,7 +182,7 @@ class SingleReservationViewSet(ReservationViewSet):
         reservation = find(request, public_id)
         body = serializers.ReservationChanges.read(json_body(request))
         if "area" in body:
-            body["area"] = chosen_area(reservation.venue, body["area"])
+            body["area"] = choose_area(reservation.venue, body["area"])
         guest = {name: body.pop(name) for name in GUEST_FIELDS if name in body}
         changes = {RENAMED.get(name, name): value for name, value in body.items()} | (
             {"guest": guest} if guest else {}
@@ -221,8 +220,3 @@ def find(request: Request, public_id: str) -> Reservation:
         raise NotFound("There is no such reservation.")
     reservation.venue = venue
     return reservation
-
-
-def chosen_area(venue: Venue, name: str | None) -> Area | None:
-    """Return the area of this name. Raises InvalidRequest. One query with a name."""
-    return find_area(list_areas(venue), name) if name else None

@@ -172,6 +172,11 @@ def find_area(areas: Iterable[Area], name: str) -> Area:
     return area
 
 
+def choose_area(venue: Venue, name: str | None) -> Area | None:
+    """Return the area of this name; None without a name. Raises InvalidRequest. One query with a name."""
+    return find_area(list_areas(venue), name) if name else None
+
+
 def has_place_for(places: Iterable[Place], party_size: int) -> bool:
     """Return whether one of the places is of the size of the party, free or not."""
     return any(place.fits(party_size) for place in places)

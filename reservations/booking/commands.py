@@ -281,12 +281,12 @@ def update(
         reservation.party_size = reservation.party_size if party_size is None else party_size
         is_moved = any(before[name] != getattr(reservation, name) for name in ("date", "time", "party_size"))
         follows_rule = by_rule and (is_moved or before["area_id"] != reservation.area_id)
-        if is_moved:
+        if is_moved and not follows_rule:
             reservation.starts_at = to_utc(reservation.venue, day=reservation.date, at=reservation.time)
             reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
         # 3. The tables.
         is_released = False
-        if follows_rule and tables is None:
+        if follows_rule:
             is_released = move_by_rule(reservation, now=now)
         elif not has_tables:
             reservation.tables = reservation.tables if tables is None else list(tables)

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from accounts.models import Venue
 from framework.errors import InvalidRequest
 from reservations.booking import slot_states
-from reservations.booking.availability import ONE_DAY, find_area, list_areas
+from reservations.booking.availability import ONE_DAY, choose_area, find_area, list_areas
 from reservations.booking.differences import format_day
 from reservations.booking.slot_states import DayChoices, SlotChoice, SlotState
 from reservations.booking.venue_time import local_today
@@ -43,9 +43,8 @@ class ChoiceForm(forms.Form):
         return self.venue
 
     def clean_area(self) -> Area | None:
-        name = self.cleaned_data["area"]
         try:
-            return find_area(list_areas(self.venue), name) if name else None
+            return choose_area(self.venue, self.cleaned_data["area"])
         except InvalidRequest as error:
             raise forms.ValidationError(error.message) from error
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from catalogue.bookings import tables
-from catalogue.bookings.owners import owners_of
+from catalogue.bookings.owners import owners_of, require_owners
 from catalogue.bookings.venues import check_availability as check_tables
 from catalogue.filters.bookings import AvailabilityParams, BookingListParams
 from catalogue.mcp.tools.declarations import declare
@@ -12,18 +12,11 @@ from catalogue.offers.booking import cancel_booking as cancel
 from catalogue.serializers.bookings import BookingChanges, BookingPage, BookingRecord, RestaurantAvailabilityRecord
 from framework.api.fields import StrictSerializer, TextField
 from framework.api.renderers import JSONRenderer
-from framework.errors import ApiError, ErrorCode
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import ToolCall, Values
 
 TOKEN_SCHEMA: Schema = {"type": "string", "maxLength": 200}
-
-
-class SignInRequired(ApiError):
-    """Anonymous callers have no bookings of their own."""
-
-    code = ErrorCode.MISSING_CREDENTIALS
 
 
 class BookingArguments(StrictSerializer):
@@ -72,12 +65,7 @@ def cancel_booking(call: ToolCall, values: Values) -> ToolResult:
 
 
 def list_my_bookings(call: ToolCall, values: Values) -> ToolResult:
-    owners = owners_of(call.request)
-    if not owners:
-        raise SignInRequired(
-            "Connect with a wallet session or an API key to list bookings. Without one, get_booking takes the"
-            " `booking_id` and `manage_token` that book_table gave."
-        )
+    owners = require_owners(call.request)
     return ToolResult(JSONRenderer().render(BookingPage(tables.list_bookings(owners, **values, now=call.now)).data))
 
 
