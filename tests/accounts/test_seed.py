@@ -54,6 +54,7 @@ def test_a_second_account_of_the_demos_name_is_not_mistaken_for_it() -> None:
     assert ApiKey.objects.filter(venue__account=account).count() == 0
 
 
+@pytest.mark.exhaustive
 def test_demo_owner_signs_in_to_the_demo_venue_and_no_other(client: Client) -> None:
     sign_in = seed.load()["dashboard"]
     page = client.post("/account/login/", {"login": sign_in["email"], "password": sign_in["password"]}, follow=True)

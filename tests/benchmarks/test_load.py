@@ -86,6 +86,7 @@ def test_wrk_counts_answers_and_the_wrong_ones() -> None:
     assert abs(half.wrong - half.requests / 2) <= 4
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
 def test_a_round_of_wrk_may_be_shorter_than_the_second_that_it_knows() -> None:
     with server(200) as base_url:

@@ -141,6 +141,7 @@ def test_each_tier_has_its_support_and_priority(
     assert (found["tier"], found["support"], found["priority"]) == (name, support, priority)
 
 
+@pytest.mark.exhaustive
 def test_only_enterprise_has_a_service_level_agreement(wallets: Mapping[str, Wallet]) -> None:
     assert [me(client_of(wallets[name]))["sla"] for name in TIERS] == [None, None, None, "by contract"]
 
@@ -169,6 +170,7 @@ def test_holding_the_token_raises_the_rate_limit(settings: Settings) -> None:
     assert limits == [10, 120]
 
 
+@pytest.mark.exhaustive
 def test_every_answer_says_on_which_tier_it_was_given(client: Client, wallets: Mapping[str, Wallet]) -> None:
     assert client.get("/v1/markets")["X-Tier"] == "free"
     for name in TIERS:

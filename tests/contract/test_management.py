@@ -235,6 +235,7 @@ def test_get_reservations_filters_by_date(api: Client) -> None:
     assert api.get(RESERVATIONS, {"date": "2031-05-04"}).json()["data"] == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("status", ["confirmed", "pending", "cancelled"])
 def test_get_reservations_filters_by_status(api: Client, venue: Venue, status: str) -> None:
     made = {name: builders.reservation(venue, status=name) for name in ("confirmed", "pending", "cancelled")}

@@ -30,6 +30,7 @@ def compile_error(schema: dict[str, Any]) -> str:
     return LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(schema))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_strict_decoders_compile_every_pattern_of_an_openapi_document(name: str) -> None:
     found = set(patterns(openapi_schema.generate(*DOCUMENTS[name])))

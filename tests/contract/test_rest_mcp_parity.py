@@ -44,6 +44,7 @@ def test_both_slash_forms_are_served_without_a_redirect(operation: Operation, pa
     assert_served(operation, operation.send(api, f"{path}/"))
 
 
+@pytest.mark.exhaustive
 @every_operation
 def test_accept_is_ignored_for_there_is_only_json(operation: Operation, venue: Venue, api: Client) -> None:
     assert_served(operation, operation.send(api, operation.path_of(venue), accept="application/xml"))
@@ -52,6 +53,7 @@ def test_accept_is_ignored_for_there_is_only_json(operation: Operation, venue: V
         assert (response.status_code, response["Content-Type"]) == (operation.status, "application/json")
 
 
+@pytest.mark.exhaustive
 @every_body
 def test_utf_8_json_is_read_however_its_type_is_written(operation: Operation, path: str, api: Client) -> None:
     for kind in (

@@ -149,6 +149,7 @@ def test_a_form_or_a_text_is_refused(operation: Operation, path: str, api: Clien
     assert message == f"Content-Type must be application/json, not {kind}."
 
 
+@pytest.mark.exhaustive
 @every_body
 def test_a_bomb_of_gzip_is_refused_as_it_is(operation: Operation, path: str, api: Client) -> None:
     bomb = gzip.compress(b" " * 30_000_000)
@@ -172,6 +173,7 @@ def test_a_body_in_chunks_is_refused_where_the_server_does_not_end_it(
 
 
 # Fields
+@pytest.mark.exhaustive
 @every_body
 def test_an_unknown_field_is_refused_with_the_nearest_known_one(operation: Operation, path: str, api: Client) -> None:
     for field, _, _ in openapi_operations.fields(operation):
@@ -181,6 +183,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_known_one(operation: Opera
         assert f"Did you mean `{field.rpartition('.')[2]}`?" in message
 
 
+@pytest.mark.exhaustive
 @every_body
 def test_a_body_of_unknown_fields_is_answered_with_the_first_ten(operation: Operation, path: str, api: Client) -> None:
     response = operation.send(api, path, {f"x{number}": 1 for number in range(30_000)})

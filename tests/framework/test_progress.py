@@ -58,6 +58,7 @@ def test_a_log_gets_a_line_for_steps_of_a_long_command(monkeypatch: pytest.Monke
     assert out.getvalue() == "backup: 0 s, accounts_user\nbackup: 0 s, files\n"
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_shows_the_present_step(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)

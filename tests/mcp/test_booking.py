@@ -52,6 +52,7 @@ def test_a_booking_by_a_tool_is_the_record_that_rest_shows(client: Client, place
     assert GuestMail.objects.get().kind == "confirmed"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "evening-1"}])
 def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaurant, key: dict[str, Any]) -> None:
     slot = builders.slot(place)
@@ -62,6 +63,7 @@ def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaura
     assert GuestMail.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_repeat_of_a_cancelled_booking_makes_one_new_booking(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
     first = booked(book(client, slot))
@@ -76,6 +78,7 @@ def test_repeat_of_a_cancelled_booking_makes_one_new_booking(client: Client, pla
     assert (FlowBooking.objects.count(), slot.seats_left) == (3, 6)
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_booking_of_a_key_is_reported_as_cancelled_and_not_booked_again(
     client: Client, place: Restaurant
 ) -> None:
@@ -117,6 +120,7 @@ def test_used_key_makes_no_second_booking_with_any_other_arguments(client: Clien
     assert FlowBooking.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_the_same_key_of_two_wallets_is_two_keys(place: Restaurant) -> None:
     slot = builders.slot(place)
@@ -260,6 +264,7 @@ def test_what_cannot_be_booked_says_what_to_do_next(client: Client, place: Resta
     assert refused(book(client, small), "slot_full").endswith("with check_availability and list_offers.")
 
 
+@pytest.mark.exhaustive
 def test_a_contact_holds_three_tables_to_come(client: Client, place: Restaurant) -> None:
     slots = [builders.slot(place, starts_at=NOW + timedelta(hours=1, days=day)) for day in range(4)]
     records = [booked(book(client, slot)) for slot in slots[:3]]
@@ -271,6 +276,7 @@ def test_a_contact_holds_three_tables_to_come(client: Client, place: Restaurant)
     assert FlowBooking.objects.count() == 3
 
 
+@pytest.mark.exhaustive
 def test_tries_by_rest_and_mcp_count_on_one_limit(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
     for number in range(30):
@@ -287,6 +293,7 @@ def test_tries_by_rest_and_mcp_count_on_one_limit(client: Client, place: Restaur
     assert FlowBooking.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_what_a_booking_costs(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}

@@ -35,6 +35,7 @@ def accepted(**content: Any) -> dict[str, Any]:
     return {"action": "accept", "content": content}
 
 
+@pytest.mark.exhaustive
 def test_a_person_is_asked_who_comes_and_what_is_answered_is_booked(client: Client, place: Restaurant) -> None:
     wish: dict[str, Any] = {"offer_id": builders.slot(place).public_id, "party_size": 2}
     first = ask(client, wish)

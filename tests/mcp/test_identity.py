@@ -187,6 +187,7 @@ def test_a_wallet_has_one_count_wherever_and_however_it_calls(wallets: Mapping[s
     assert left(asked(Client())) == ("data", 10, 9)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_rest_and_mcp_share_one_rate_limit() -> None:
     def one(number: int) -> bool:
@@ -220,6 +221,7 @@ def test_all_other_messages_are_counted_apart_and_take_nothing(client: Client) -
     assert left(asked(client)) == ("data", 10, 9)
 
 
+@pytest.mark.exhaustive
 def test_a_flood_of_other_messages_is_429(client: Client, wallets: Mapping[str, Key]) -> None:
     answers = [post(client, "ping") for _ in range(241)]
     assert [response.status_code for response in answers] == [200] * 240 + [429]
@@ -240,6 +242,7 @@ def test_callers_behind_the_proxy_are_counted_by_their_own_address(client: Clien
 
 
 # Prices
+@pytest.mark.exhaustive
 def test_bookings_have_one_count_at_both_doors(client: Client) -> None:
     guest = {"party_size": 2, "customer_name": "Ada", "customer_phone": "+4512345678"}
     wish = {"name": "book_table", "arguments": {"offer_id": "fo_01jd5k3v8rf8hb2m0c9t6w4y7z", **guest}}

@@ -95,6 +95,7 @@ def test_a_price_says_from_which_tier_it_is_sold(client: Client) -> None:
     assert price_of(result).accepts[0].amount == "4000"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 def test_a_paid_call_gives_what_rest_gives_with_a_receipt_and_one_line_of_the_ledger(
     client: Client, wallets: Mapping[str, Wallet], era: Era
@@ -151,6 +152,7 @@ def test_a_payment_may_be_an_object_or_text_of_either_version(client: Client) ->
     assert sorted(Payment.objects.values_list("form", flat=True)) == ["v1", "v1", "v2", "v2", "v2"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_object", [True, False])
 def test_a_transaction_pays_once_and_its_receipt_reads_the_answer_again(
     client: Client, wallets: Mapping[str, Wallet], is_object: bool
@@ -247,6 +249,7 @@ def test_a_payer_of_too_low_a_tier_is_refused_and_not_charged(client: Client, wa
 
 
 # One payment buys one answer
+@pytest.mark.exhaustive
 def test_the_same_call_with_the_same_payment_is_served_again_and_charged_once(client: Client) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     arguments: dict[str, Any] = {"slug": "noma", "limit": 5, "kinds": ["park"]}
@@ -260,6 +263,7 @@ def test_the_same_call_with_the_same_payment_is_served_again_and_charged_once(cl
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
+@pytest.mark.exhaustive
 def test_what_means_the_same_is_one_purchase(client: Client) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     payment = quoted(client, wallet, AROUND, slug="noma", limit=5)
@@ -270,6 +274,7 @@ def test_what_means_the_same_is_one_purchase(client: Client) -> None:
     assert the_one_payment().resource == f"mcp://tool/{AROUND}?limit=5&slug=noma"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -296,6 +301,7 @@ def test_for_other_arguments_or_another_tool_the_payment_is_used_already(
     assert the_one_payment().resource == f"mcp://tool/{AROUND}?slug=noma"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_mcp_first", [True, False])
 def test_one_payment_buys_at_rest_or_at_mcp(client: Client, wallets: Mapping[str, Wallet], is_mcp_first: bool) -> None:
     payment = quoted(client, wallets["free"], AROUND, slug="noma")
@@ -313,6 +319,7 @@ def test_one_payment_buys_at_rest_or_at_mcp(client: Client, wallets: Mapping[str
     assert the_one_payment().channel == ("mcp" if is_mcp_first else "rest")
 
 
+@pytest.mark.exhaustive
 def test_a_payment_identifier_names_one_payment_over_both_doors(client: Client) -> None:
     wallet, name = fresh_wallet(usdc=Decimal(1)), "pay_7d5d747be160e280504c099d984bcfe0"
     asked = price_of(call(client, AROUND, slug="noma"))

@@ -41,6 +41,7 @@ def of(record: dict[str, Any]) -> dict[str, Any]:
     return {"booking_id": record["id"], "manage_token": record["manage_token"]}
 
 
+@pytest.mark.exhaustive
 def test_an_agent_sees_books_moves_and_cancels_a_table(client: Client, place: Restaurant) -> None:
     day = content_of(call(client, "check_availability", slug="fiskebar", date="2026-11-22", party_size=2))["days"][0]
     assert {slot["time"]: slot["state"] for slot in day["slots"]}["21:00"] == "free"
@@ -108,6 +109,7 @@ def test_a_restaurant_that_takes_no_bookings_says_so(client: Client) -> None:
         )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", ["get_booking", "change_booking", "cancel_booking"])
 def test_a_booking_is_for_the_holder_of_its_token(client: Client, place: Restaurant, tool: str) -> None:
     record = booked(book(client, **NINE))
@@ -121,6 +123,7 @@ def test_a_booking_is_for_the_holder_of_its_token(client: Client, place: Restaur
     assert content_of(call(client, "get_booking", **of(record))) == record
 
 
+@pytest.mark.exhaustive
 def test_an_account_lists_sees_and_changes_what_it_booked(place: Restaurant) -> None:
     agent = platform()
     record = booked(book(agent, **NINE))

@@ -52,6 +52,7 @@ def form(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+@pytest.mark.exhaustive
 def test_the_form_costs_the_same_queries_for_a_small_menu_and_a_large_one(
     venue: Venue, host: Client, menu: Menu, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -157,6 +157,7 @@ def test_a_signed_payment_gives_the_tier_of_its_payer_a_count_of_its_own_at_each
     assert remaining(client.get(MARKETS)) == 9
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("value", [1, 2000])
 @pytest.mark.parametrize(
     "before",
@@ -192,6 +193,7 @@ def test_who_copies_a_payment_uses_up_nothing_of_its_payers_session(
     assert remaining(api.get(MARKETS)) == 119
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_recorded_payment_does_not_give_its_senders_tier_to_other_callers(

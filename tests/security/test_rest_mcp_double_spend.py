@@ -197,6 +197,7 @@ def test_elicitation_response_for_another_caller_or_call_makes_no_booking(
 
 
 # What guests write
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_instructions_in_a_review_stay_in_text_that_is_marked_as_data(
     wallets: Mapping[str, Wallet],

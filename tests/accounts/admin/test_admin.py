@@ -35,6 +35,7 @@ def key_fields(venue: Venue, **changes: Any) -> dict[str, Any]:
     return {"venue": str(venue.pk), "name": "Till", "allowance": "1000", "scopes": all_scopes()} | changes
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", ["user", "account", "venue", "apikey"])
 def test_the_pages_of_a_model_open(
     staff: Client, venue: Venue, model: str, django_assert_max_num_queries: DjangoAssertNumQueries
@@ -55,6 +56,7 @@ def test_the_pages_of_a_model_open(
             assert staff.get(page).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
     staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -66,6 +68,7 @@ def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
             staff.get(KEYS)
 
 
+@pytest.mark.exhaustive
 def test_a_new_key_is_shown_once_and_works(staff: Client, venue: Venue) -> None:
     response = staff.post(f"{KEYS}add/", key_fields(venue, allowance="500"))
     assert response.status_code == 302
@@ -95,6 +98,7 @@ def test_an_allowance_of_nothing_is_refused_in_the_form(staff: Client, venue: Ve
     assert not ApiKey.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue: Venue) -> None:
     form = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").context["adminform"].form
     fields = {name: "" if value in (None, []) else value for name, value in form.initial.items()}
@@ -180,6 +184,7 @@ def test_what_was_shown_is_remembered_when_a_form_is_refused(staff: Client, venu
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("ends", ["rotated", "revoked"])
 @pytest.mark.parametrize("day", ["", "2031-02-01"])
 def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: Venue, ends: str, day: str) -> None:
@@ -291,6 +296,7 @@ def test_a_key_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     assert ApiKey.objects.filter(pk=row.pk, revoked_at=None).exists()
 
 
+@pytest.mark.exhaustive
 def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
     row = ApiKey.create(venue, name="test").row
     user = User.objects.create_user("host@example.com", is_staff=True)
@@ -305,6 +311,7 @@ def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
     assert (row.revoked_at, row.expires_at, ApiKey.objects.count()) == (None, None, 1)
 
 
+@pytest.mark.exhaustive
 def test_who_may_not_add_keys_cannot_rotate_any(venue: Venue) -> None:
     row = ApiKey.create(venue, name="test").row
     user = User.objects.create_user("host@example.com", is_staff=True)

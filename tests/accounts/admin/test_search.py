@@ -38,6 +38,7 @@ def found(client: Client, term: str) -> dict[str, list[str]]:
     return {each.label: [name for name, _ in each.rows] for each in response.context["found"]}
 
 
+@pytest.mark.exhaustive
 def test_orders_are_found_by_id_and_number(staff: Client, venue: Venue) -> None:
     first, second = builders.order(venue), builders.order(venue)
     assert listed(staff, Order, first.public_id) == [first]

@@ -86,6 +86,7 @@ def test_a_refused_scope_is_counted(venue: Venue) -> None:
     assert refused["X-RateLimit-Remaining"] == "999"
 
 
+@pytest.mark.exhaustive
 def test_the_openapi_document_names_the_scope_of_each_operation() -> None:
     document = schema.generate("Management", "", management)
     named = {

@@ -164,6 +164,7 @@ def test_what_is_of_another_venue_is_not_there(venue: Venue, other_venue: Venue,
     assert (key.revoked_at, ApiKey.objects.count()) == (None, 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rest", ["keys", "keys/new", "keys/key_x", "requests", "requests/req_x"])
 def test_only_developers_of_the_venue_come_in(venue: Venue, other_venue: Venue, rest: str) -> None:
     for role, status in (("host", 403), ("kitchen", 403)):

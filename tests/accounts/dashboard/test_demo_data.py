@@ -53,6 +53,7 @@ def test_sandbox_is_filled_and_emptied_from_its_pages(sandbox: Venue) -> None:
     assert "There was no demo data." in client.post(f"{base}/demo-data/remove", follow=True).content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("role", ["host", "kitchen"])
 def test_roles_without_the_right_to_the_settings_get_no_button(sandbox: Venue, role: str) -> None:
     client = users.member(sandbox, role)

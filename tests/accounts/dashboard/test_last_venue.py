@@ -93,6 +93,7 @@ def test_who_joins_a_team_opens_its_venue(venue: Venue, other_venue: Venue) -> N
     assert User.objects.get(pk=user.pk).last_venue_id == other_venue.pk
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_welcome_page_places_the_example_order_on_the_board() -> None:
     sandbox = builders.venue(is_sandbox=True)

@@ -75,6 +75,7 @@ def test_page_of_a_venue_without_endpoints_explains_webhooks(developer: Client, 
     assert "Add the URL of your server to be notified of every order and reservation." in page
 
 
+@pytest.mark.exhaustive
 def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -> None:
     answer = developer.post(
         f"{root(venue)}/new", {"url": URL, "types": ["order.created"], "description": NASTY}, follow=True

@@ -279,6 +279,7 @@ def test_what_breaks_the_log_does_not_break_the_call(
     assert "a call was not logged" in caplog.text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_lines_of_many_threads_are_all_written_by_the_one_that_writes(venue: Venue) -> None:
     key = builders.key(venue).row

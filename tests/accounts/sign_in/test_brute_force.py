@@ -76,6 +76,7 @@ def test_passwords_of_an_account_are_tried_five_times_in_five_minutes_from_all_a
         assert is_signed_in(sign_in())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("written", [EMAIL.upper(), f" {EMAIL} ", "Known@Example.com"])
 def test_writing_the_address_differently_gives_no_more_tries(person: User, written: str) -> None:
     for _ in range(LIMIT):

@@ -152,6 +152,7 @@ def test_an_address_that_another_user_added_and_has_not_confirmed_is_free() -> N
     assert addresses_of(VICTIM) == [(VICTIM, True, True)]
 
 
+@pytest.mark.exhaustive
 def test_an_address_of_another_user_cannot_be_added() -> None:
     users.user(VICTIM, password=PASSWORD)
     client = sign_up(STRANGER)
@@ -174,6 +175,7 @@ def test_an_address_that_another_user_signs_in_with_does_not_become_primary() ->
 
 
 # The owner takes the address over
+@pytest.mark.exhaustive
 def test_an_owner_who_resets_the_password_revokes_what_the_one_before_has_kept() -> None:
     attacker = sign_up(VICTIM)
     account = Account.objects.get(memberships__user__email=VICTIM)

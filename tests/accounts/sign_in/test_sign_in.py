@@ -71,6 +71,7 @@ def test_sixth_wrong_password_within_five_minutes_is_not_checked(db: None) -> No
     assert not is_in(client)
 
 
+@pytest.mark.exhaustive
 def test_tries_are_counted_by_the_address_that_a_trusted_proxy_names(db: None, settings: Any) -> None:
     settings.TRUSTED_PROXIES = 1
     client = Client()
@@ -139,6 +140,7 @@ def test_password_reset_does_not_reveal_who_has_an_account(db: None) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_a_link_by_mail_sets_a_new_password_once(db: None) -> None:
     person = users.user("known@example.com", password=PASSWORD)
     client = Client()

@@ -251,6 +251,7 @@ def test_a_group_gives_nothing_to_who_is_not_of_our_staff() -> None:
     assert users.signed_in(person).get("/admin/payments/payment/").status_code == 403
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("role", "may", "may_not"),
     [

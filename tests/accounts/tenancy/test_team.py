@@ -269,6 +269,7 @@ def test_a_manager_of_one_venue_decides_about_that_one(venue: Venue) -> None:
     assert venue.account.memberships.count() == 3
 
 
+@pytest.mark.exhaustive
 def test_an_invitation_says_for_which_restaurants_it_is(venue: Venue) -> None:
     venue.account.venues.create(name="Bar")
     owner = users.member(venue)
@@ -338,6 +339,7 @@ def test_the_team_costs_as_many_queries_for_20_as_for_2(venue: Venue, django_ass
     assert User.objects.count() == 21
 
 
+@pytest.mark.exhaustive
 def test_a_part_does_not_grow_when_the_venue_that_it_is_limited_to_is_deleted(venue: Venue) -> None:
     other = Venue.objects.create(account=venue.account, name="Second")
     part = users.membership(venue, "manager", [other])

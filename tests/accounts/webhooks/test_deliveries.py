@@ -100,6 +100,7 @@ def test_each_try_sends_the_same_id_and_bytes_with_a_time_and_signature_of_its_o
     assert (the_delivery().state, the_delivery().attempts) == ("delivered", 2)
 
 
+@pytest.mark.exhaustive
 def test_ten_tries_come_by_the_schedule_and_then_it_has_failed(venue: Venue) -> None:
     with receiving(says(500, b"no")) as receiver:
         endpoints.create(venue, url=receiver.url)

@@ -72,6 +72,7 @@ def test_of_many_who_create_the_last_endpoint_at_once_one_succeeds(venue: Venue)
     assert sorted(outcomes) == ["created"] + ["refused"] * 5
 
 
+@pytest.mark.exhaustive
 def test_one_endpoint_too_many_is_a_form_error_on_the_dashboard_and_in_the_back_office(venue: Venue) -> None:
     for number in range(endpoints.MAX_ENDPOINTS):
         endpoints.create(venue, url=f"{EXTERNAL}{number}")

@@ -207,6 +207,7 @@ def test_the_list_costs_the_same_for_many_exports_and_an_export_is_found_by_its_
     assert (found.count("<progress"), exports[1].public_id in found) == (1, True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", [Export, ExportPart])
 def test_what_workers_write_is_for_reading_only(staff: Client, model: type[Export | ExportPart]) -> None:
     export = export_builders.create_running()

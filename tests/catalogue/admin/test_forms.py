@@ -107,6 +107,7 @@ def test_a_number_among_external_ids_is_stored_as_text(staff: Client, place: Res
     assert Restaurant.objects.get().external_ids == {"fsq": "1"}
 
 
+@pytest.mark.exhaustive
 def test_an_emptied_box_is_an_empty_object(staff: Client, place: Restaurant) -> None:
     assert change(staff, place, attributes="", external_ids="").status_code == 302
     changed = Restaurant.objects.get()

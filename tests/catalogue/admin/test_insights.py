@@ -201,6 +201,7 @@ def test_an_insight_can_be_hidden_and_approved_at_once(staff: Client, place: Res
     assert (insight.hidden, insight.approved_by) == (True, "staff@example.com")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("state", "fields"),
     [

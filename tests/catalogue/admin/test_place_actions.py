@@ -71,6 +71,7 @@ def test_who_may_not_delete_may_not_erase() -> None:
         catalogue_places.find_restaurant("noma")
 
 
+@pytest.mark.exhaustive
 def test_what_a_restaurant_was_is_read_on_its_page_and_in_a_list(staff: Client) -> None:
     place = builders.restaurant(slug="noma", name="Noma")
     Restaurant.objects.filter(pk=place.pk).update(phone="+4532155656", name="NOMA <2>")
@@ -86,6 +87,7 @@ def test_what_a_restaurant_was_is_read_on_its_page_and_in_a_list(staff: Client) 
     assert staff.post(address(Version, "change", Version.objects.latest("pk").pk), {}).status_code == 403
 
 
+@pytest.mark.exhaustive
 def test_who_is_merged_or_erased_is_marked_and_no_action_changes_it(staff: Client) -> None:
     stored, lost, erased = (builders.restaurant(slug=slug) for slug in ("kept", "lost", "erased"))
     catalogue_places.merge(lost, stored, actor="staff:7", now=builders.NOW)

@@ -163,6 +163,7 @@ def test_staff_add_a_market_by_the_name_of_its_city_and_edit_what_follows_from_i
     assert market.holidays.count() == 36
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("values", "field", "message"),
     [

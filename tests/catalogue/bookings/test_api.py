@@ -188,6 +188,7 @@ def test_a_full_restaurant_with_a_waiting_list_books_nothing(place: Restaurant) 
     assert Reservation.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_guest_has_three_upcoming_bookings_with_and_without_offers(place: Restaurant) -> None:
     for number in range(4):
         base.table(place.listing.venue, f"T1{number}")
@@ -203,6 +204,7 @@ def test_a_guest_has_three_upcoming_bookings_with_and_without_offers(place: Rest
     refused(offered, 409, "too_many_bookings")
 
 
+@pytest.mark.exhaustive
 def test_one_guest_has_ten_tries_an_hour_whoever_asks(place: Restaurant) -> None:
     statuses = [post(place, key=str(number), time="12:00").status_code for number in range(11)]
     assert statuses == [409] * 10 + [429]
@@ -250,6 +252,7 @@ def test_the_holder_of_the_token_sees_changes_and_cancels(place: Restaurant) -> 
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 def test_a_change_without_room_keeps_the_table(place: Restaurant) -> None:
     record = post(place).json()
     post(place, key="second", time="21:00", customer_email="bob@example.com")
@@ -263,6 +266,7 @@ def test_a_change_without_room_keeps_the_table(place: Restaurant) -> None:
     assert send("get", record).json() == record
 
 
+@pytest.mark.exhaustive
 def test_nobody_without_the_token_sees_or_changes_a_booking(place: Restaurant) -> None:
     record = post(place).json()
     other = post(place, key="second", time="21:00", customer_email="bob@example.com").json()
@@ -313,6 +317,7 @@ def test_a_booking_that_has_begun_is_neither_changed_nor_cancelled(place: Restau
 
 
 # One's own
+@pytest.mark.exhaustive
 def test_the_bookings_of_an_account_are_listed_the_latest_first(place: Restaurant) -> None:
     platform, times = account_client(), ("17:00", "18:30", "20:00")
     made = []

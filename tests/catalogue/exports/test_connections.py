@@ -51,6 +51,7 @@ def odd_role() -> Iterator[str]:
         cursor.execute("DROP OWNED BY odd_reader; DROP ROLE odd_reader")
 
 
+@pytest.mark.exhaustive
 def test_parquet_is_read_wherever_a_connection_of_ours_gets(reviews_in_database: list[Review], odd_role: str) -> None:
     way = conninfo_to_dict(conninfo())
     at = make_conninfo(

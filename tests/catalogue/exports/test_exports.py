@@ -235,6 +235,7 @@ def test_an_expired_export_shows_no_files_and_has_none(enterprise: Client, done:
     assert error_of(get(enterprise, done["manifest_url"])) == (410, "gone", None)
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_export_stops_and_its_files_go(enterprise: Client, folder: Path) -> None:
     for _ in range(4):
         builders.restaurant()

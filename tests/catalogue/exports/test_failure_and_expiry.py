@@ -228,6 +228,7 @@ def test_a_delta_goes_back_further_where_transactions_of_another_role_cannot_be_
     assert now[0] - unseen[0] == timedelta(hours=1)
 
 
+@pytest.mark.exhaustive
 def test_a_manifest_says_truly_in_which_order_its_rows_are() -> None:
     for _ in range(2):
         builders.restaurant()

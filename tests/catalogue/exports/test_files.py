@@ -255,6 +255,7 @@ def test_a_full_disk_is_reported_on_the_row_and_leaves_nothing(folder: Path, for
     assert (export.status, export.rows, len(export_builders.list_stored(folder))) == ("succeeded", 200, 2)
 
 
+@pytest.mark.exhaustive
 def test_a_folder_that_cannot_be_written_is_reported_on_the_row(folder: Path) -> None:
     builders.restaurant()
     export = export_builders.create_running()

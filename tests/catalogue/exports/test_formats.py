@@ -216,6 +216,7 @@ def test_values_of_every_type_are_what_they_are_in_each_format(folder: Path) -> 
     assert asked_of_duckdb("FROM read_parquet(?)", file_of(content, folder, "parquet")) == [expected]
 
 
+@pytest.mark.exhaustive
 def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
     builders.restaurant(name="Fisk")
     many: dict[str, Callable[[Any], Any]] = {
@@ -272,6 +273,7 @@ def test_files_of_an_export_have_one_schema_with_rows_or_without(stored_reviews:
     assert asked_of_duckdb("SELECT count(*) FROM read_parquet(?)", file_of(content, folder, "parquet")) == [(0,)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", FORMATS)
 def test_ids_of_what_is_gone_are_files_of_their_own_shape(kind: str, folder: Path) -> None:
     gone = (

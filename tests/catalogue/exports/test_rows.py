@@ -58,6 +58,7 @@ def test_generated_restaurants_are_exported_as_the_api_shows_them() -> None:
     assert {row["rating"] for row in exported} != {None}
 
 
+@pytest.mark.exhaustive
 def test_odd_restaurants_are_exported_as_the_api_shows_them() -> None:
     builders.restaurant()
     builders.restaurant(latitude=None, longitude=None, cuisines=[])

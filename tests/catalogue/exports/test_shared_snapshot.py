@@ -363,6 +363,7 @@ def test_a_snapshot_is_stored_for_the_next_task_and_no_longer_than_it_may_be() -
     wait_until(are_all_closed, within_s=3)
 
 
+@pytest.mark.exhaustive
 def test_no_snapshot_is_open_while_no_one_is_at_work() -> None:
     restaurant_with_reviews(4)
     export = create_running(rows_per_part=2)
@@ -405,6 +406,7 @@ def test_an_export_of_the_former_version_is_finished_in_one_snapshot() -> None:
     assert (export.status, export.generation, len(texts(export))) == ("succeeded", 1, 4)
 
 
+@pytest.mark.exhaustive
 def test_a_delta_begins_where_transactions_that_the_files_do_not_know_began() -> None:
     restaurant_with_reviews(1)
     export = create_running(rows_per_part=2)

@@ -68,6 +68,7 @@ def test_a_step_returns_how_many_more_to_enqueue() -> None:
     assert (steps, export.status) == ([1, 1, 0], "succeeded")
 
 
+@pytest.mark.exhaustive
 def test_a_task_goes_on_with_parts_for_its_time_and_finishes_the_export() -> None:
     places(12)
     export = export_builders.create_running(rows_per_part=2)
@@ -222,6 +223,7 @@ def test_the_lease_is_checked_while_rows_are_read_and_the_reading_ends_with_it(f
     assert not [name for name in export_builders.list_stored(folder) if name.startswith(again.public_id)]
 
 
+@pytest.mark.exhaustive
 def test_a_broken_storage_is_tried_five_times_and_then_reported(
     settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -316,6 +316,7 @@ def test_missing_insight_has_a_reason_and_is_not_sold(count: int, insight: dict[
 
 
 # Together
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("names", "queries"),
     [

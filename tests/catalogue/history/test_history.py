@@ -238,6 +238,7 @@ def test_history_is_sold_from_premium_and_what_the_caller_has_already_is_free(
     assert set(Payment.objects.values_list("state", flat=True)) == {"delivered"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_reviews_that_were_paid_are_304_until_they_change_whatever_else_is_written(

@@ -100,6 +100,7 @@ def test_a_market_that_staff_add_has_the_holidays_of_its_country_and_region() ->
     assert market.holidays.get(date=date(2027, 1, 6)).name == "Epiphany"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_region_that_the_calendars_lack_has_the_holidays_of_the_country() -> None:
     builders.market("munich", country="DE", region="XX")

@@ -262,6 +262,7 @@ def test_a_season_ends_where_the_next_is_named() -> None:
     assert hours["2027-01-04"] == ()
 
 
+@pytest.mark.exhaustive
 def test_hours_by_the_sun_need_the_place() -> None:
     hours = read("Sa,Su 10:00-(sunset-01:00)", point=(55.6761, 12.5683))
 
@@ -288,6 +289,7 @@ def real_strings() -> list[str]:
     return sorted({place["opening_hours"] for place in places if place.get("opening_hours")})
 
 
+@pytest.mark.exhaustive
 def test_nearly_all_real_strings_are_read(real_strings: list[str]) -> None:
     known = [text for text in real_strings if read(text).known]
     plain = [text for text in known if all(rule.weekdays is not None for rule in read_rules(text))]
@@ -295,6 +297,7 @@ def test_nearly_all_real_strings_are_read(real_strings: list[str]) -> None:
     assert (len(real_strings), len(known), len(plain)) == (1187, 1169, 1119)
 
 
+@pytest.mark.exhaustive
 def test_real_plain_hours_agree_with_the_library_but_for_its_two_known_faults(real_strings: list[str]) -> None:
     """It drops or invents the hours after midnight where rules meet, and reads "Sa, Su" as two rules."""
     start = datetime(2026, 11, 23, tzinfo=COPENHAGEN).astimezone(UTC)

@@ -110,6 +110,7 @@ READ_BY_HAND = {
 }
 
 
+@pytest.mark.exhaustive
 def test_what_is_read_of_the_real_strings_is_counted(strings: list[str]) -> None:
     known = [text for text in strings if read(text).known]
     late = [text for text in known if is_late(read(text))]
@@ -119,6 +120,7 @@ def test_what_is_read_of_the_real_strings_is_counted(strings: list[str]) -> None
     assert set(exotic) == set(READ_BY_HAND)
 
 
+@pytest.mark.exhaustive
 def test_every_plain_string_is_open_in_the_minutes_that_a_second_reading_finds(strings: list[str]) -> None:
     compared = late = 0
     for text in strings:

@@ -146,6 +146,7 @@ def test_the_hours_of_a_day_are_what_a_minute_scan_finds(timezone: str, data: st
         transaction.set_rollback(True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_due", [True, False])
 def test_hours_that_change_while_they_are_worked_out_are_not_missed(is_due: bool) -> None:

@@ -115,6 +115,7 @@ def test_reviews_keep_their_ids_and_what_is_gone_is_gone(take: Callable[..., dic
     assert place.version == before + 1
 
 
+@pytest.mark.exhaustive
 def test_a_line_that_does_not_speak_of_reviews_and_discounts_leaves_them(take: Callable[..., dict[str, int]]) -> None:
     take(LINE)
     short = {name: value for name, value in LINE.items() if name not in {"reviews", "flow_rules", "phone"}}

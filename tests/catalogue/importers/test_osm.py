@@ -138,6 +138,7 @@ def test_what_is_no_place_to_eat_is_skipped(tmp_path: Path) -> None:
     assert counts(import_restaurants(geojson(tmp_path / "mixed.geojson", features))) == {"created": 2, "skipped": 4}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "tags",
     [
@@ -294,6 +295,7 @@ DEEP_OBJECT = '{"a":' * 3000 + "1" + "}" * 3000
 DEEP_LIST = "[" * 3000 + "]" * 3000
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "broken",
     [
@@ -367,6 +369,7 @@ def test_hours_of_public_holidays_are_read_with_those_of_the_market(tmp_path: Pa
     assert [{"date": each["date"], "periods": each["periods"]} for each in place.hours["special_days"]] == [closed]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "write",
     [

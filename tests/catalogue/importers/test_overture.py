@@ -171,6 +171,7 @@ def test_a_confidence_or_a_source_that_changes_alone_is_no_change(tmp_path: Path
     assert take(parquet(tmp_path / "b.parquet", again)) == {"unchanged": 1}
 
 
+@pytest.mark.exhaustive
 def test_what_a_release_has_no_more_is_closed_and_opens_when_it_comes_back(tmp_path: Path) -> None:
     take(parquet(tmp_path / "a.parquet", place(1), place(2)))
     assert take(parquet(tmp_path / "b.parquet", place(2)), now=LATER) == {"unchanged": 1, "closed": 1}

@@ -51,6 +51,7 @@ def release_pair(folder: Path) -> Path:
     return folder / "nyc.parquet"
 
 
+@pytest.mark.exhaustive
 def test_copenhagen_is_taken_once_however_often_it_is_imported(tmp_path: Path) -> None:
     def imported(name: str) -> dict[str, int]:
         file = SHARED_DATA / "osm_copenhagen" / f"cph_{name}.geojson"
@@ -64,6 +65,7 @@ def test_copenhagen_is_taken_once_however_often_it_is_imported(tmp_path: Path) -
     assert set(Restaurant.objects.values_list("pk", "version", "updated_at")) == before
 
 
+@pytest.mark.exhaustive
 def test_a_real_record_of_copenhagen_is_whole(tmp_path: Path) -> None:
     import_restaurants(SHARED_DATA / "osm_copenhagen" / "cph_restaurants.geojson", rejects_to=tmp_path / "r.jsonl")
     place = Restaurant.objects.get(slug="norrebro-bryghus-restaurant")
@@ -78,6 +80,7 @@ def test_a_real_record_of_copenhagen_is_whole(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_milan_is_known_by_its_osm_ids(tmp_path: Path) -> None:
     folder = SHARED_DATA / "osm_milano"
     taken = {
@@ -93,6 +96,7 @@ def test_milan_is_known_by_its_osm_ids(tmp_path: Path) -> None:
     assert set(Restaurant.objects.values_list("market", flat=True)) == {"milan"}
 
 
+@pytest.mark.exhaustive
 def test_the_landmarks_of_wikidata_join_the_own_table(tmp_path: Path) -> None:
     file = SHARED_DATA / "wikidata_attractions" / "landmarks.csv"
     own = Landmark.objects.count()
@@ -107,6 +111,7 @@ def test_the_landmarks_of_wikidata_join_the_own_table(tmp_path: Path) -> None:
     assert counts(import_landmarks(file, rejects_to=tmp_path / "r.jsonl")) == {"unchanged": 8630}
 
 
+@pytest.mark.exhaustive
 def test_the_overture_samples_have_few_places_to_eat_in_our_markets(tmp_path: Path) -> None:
     folder = SHARED_DATA / "overture_places"
 
@@ -123,6 +128,7 @@ def test_the_overture_samples_have_few_places_to_eat_in_our_markets(tmp_path: Pa
         imported("match_pairs_3k")
 
 
+@pytest.mark.exhaustive
 def test_the_overture_release_of_february_is_stopped_and_goes_through_by_force(tmp_path: Path) -> None:
     file = release_pair(tmp_path)
 
@@ -156,6 +162,7 @@ def test_the_overture_release_of_february_is_stopped_and_goes_through_by_force(t
     assert imported("current") == {"unchanged": 910, "skipped": 8090}
 
 
+@pytest.mark.exhaustive
 def test_the_inspections_of_new_york_are_one_restaurant_for_each_camis(tmp_path: Path) -> None:
     file = SHARED_DATA / "nyc_dohmh" / "nyc_restaurants_1000.csv"
 
@@ -166,6 +173,7 @@ def test_the_inspections_of_new_york_are_one_restaurant_for_each_camis(tmp_path:
     assert imported() == {"unchanged": 1000}
 
 
+@pytest.mark.exhaustive
 def test_inspections_join_the_restaurants_that_overture_named(tmp_path: Path) -> None:
     import_restaurants(
         release_pair(tmp_path),

@@ -70,6 +70,7 @@ def test_records_of_a_merged_restaurant_keep_their_own_reviews_and_discounts(tmp
     assert place.review_count == 6
 
 
+@pytest.mark.exhaustive
 def test_both_records_of_a_merged_restaurant_may_change_in_one_batch(tmp_path: Path) -> None:
     take(tmp_path, [line(0), line(1)])
     place = merge()
@@ -92,6 +93,7 @@ def test_a_record_of_a_merged_restaurant_removes_only_what_it_stated(tmp_path: P
     assert place.review_count == 3
 
 
+@pytest.mark.exhaustive
 def test_reviews_from_before_their_records_were_stored_keep_their_ids(tmp_path: Path) -> None:
     lines = [line(0), line(1)]
     take(tmp_path, lines)

@@ -40,6 +40,7 @@ def supply(tmp_path: Path) -> Callable[..., str]:
     return imported
 
 
+@pytest.mark.exhaustive
 def test_a_supplier_is_a_source_with_its_own_licence(supply: Callable[..., str]) -> None:
     supply("supplier-a", [line(1)])
     source = Source.objects.get(key="supplier-a")

@@ -46,6 +46,7 @@ def is_a_transaction_waiting() -> bool:
         return bool(cursor.fetchone()[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_record_that_staff_move_concurrently_is_written_to_its_new_restaurant(tmp_path: Path) -> None:
     import_restaurants(json_lines(tmp_path / "a.jsonl", map(line, range(3))), reader=native_jsonl.READER)

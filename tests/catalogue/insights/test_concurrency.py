@@ -33,6 +33,7 @@ def test_restaurant_erased_or_merged_during_the_run_gets_no_insight(monkeypatch:
     assert list(Insight.objects.values_list("restaurant", flat=True)) == [first.pk]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("other", ["erase", "forget", "hide"])
 def test_writers_of_insights_and_those_of_their_restaurants_wait_for_each_other_once(other: str) -> None:

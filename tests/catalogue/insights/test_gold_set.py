@@ -36,6 +36,7 @@ def test_the_gold_set_has_sixty_restaurants() -> None:
     assert measured("all").restaurants >= 60
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", list(SETS))
 def test_dishes_are_real_and_the_first_is_the_one_that_guests_name_most(name: str) -> None:
     figures = measured(name)

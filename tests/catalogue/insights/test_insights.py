@@ -292,6 +292,7 @@ def test_the_text_ends_with_a_whole_sentence_within_its_length() -> None:
 
 
 # What guests do not say
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "rows",
     [

@@ -129,6 +129,7 @@ def test_language_of_a_short_text_is_unknown(text: str) -> None:
     assert language_detection.detect_language(text) == ""
 
 
+@pytest.mark.exhaustive
 def test_of_generated_sentences_nearly_none_is_taken_for_another_language() -> None:
     wrong = right = 0
     for code, language in vocabulary.languages().items():

@@ -142,6 +142,7 @@ def test_error_status_is_reported_without_the_text_of_the_provider(
     assert len(server.requests) == 1
 
 
+@pytest.mark.exhaustive
 @both
 def test_busy_provider_is_retried_once_after_the_requested_delay(
     model: LLMProvider, server: InsightServer, protocol: Protocol
@@ -170,6 +171,7 @@ def test_retry_delay_beyond_the_deadline_is_not_waited(
 
 
 # Other forms of a request
+@pytest.mark.exhaustive
 @both
 @pytest.mark.parametrize("status", [400, 422])
 def test_server_without_schema_support_gets_the_next_response_format(

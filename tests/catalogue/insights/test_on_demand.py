@@ -54,6 +54,7 @@ def place(prices: None) -> Restaurant:
     return reviewed(6)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/v1/restaurants/{}?fields=ai_insight", "/v1/restaurants/{}/insight"])
 def test_insight_is_written_for_a_buyer_before_the_quote(place: Restaurant, wallets: Wallets, path: str) -> None:
@@ -61,6 +62,7 @@ def test_insight_is_written_for_a_buyer_before_the_quote(place: Restaurant, wall
     assert "the tonkotsu ramen (6 of 6 reviews)" in of(place).text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("tool", ["get_insight", "get_restaurant"])
 def test_a_model_that_could_buy_an_insight_has_it_written_too(place: Restaurant, wallets: Wallets, tool: str) -> None:
@@ -102,6 +104,7 @@ def test_stale_insight_is_rewritten_for_a_buyer() -> None:
     assert of(place).generated_at == NOW
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_large_restaurant_is_queued_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refresh, "MAX_SYNC_REVIEWS", 5)
@@ -125,6 +128,7 @@ def test_remote_provider_is_queued_and_never_called_in_a_request() -> None:
     assert not Insight.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("who", "met"), [("a batch", insights.OnDemandResult.QUEUED), ("an erasure", insights.OnDemandResult.NOTHING)]

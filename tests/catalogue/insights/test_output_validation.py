@@ -309,6 +309,7 @@ def test_nearly_all_honest_sentences_are_valid() -> None:
     assert sum(len(sentence) == 2 for sentence in sentences) >= 0.85 * len(sentences)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("claim", [pytest.param(each, id=each["sentence"]) for each in RED_TEAM["claims"]])
 @pytest.mark.parametrize("others", ["none", "all"])
 def test_no_invented_fact_is_valid(claim: dict[str, Any], others: str) -> None:

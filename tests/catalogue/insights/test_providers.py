@@ -36,6 +36,7 @@ def model(protocol: Protocol, server: InsightServer, settings: Any) -> LLMProvid
 
 
 # What is sent
+@pytest.mark.exhaustive
 @both
 def test_a_model_is_sent_the_reviews_as_data_beside_the_instructions(
     model: LLMProvider, server: InsightServer, protocol: Protocol
@@ -236,6 +237,7 @@ JUNK = {
 }
 
 
+@pytest.mark.exhaustive
 @both
 def test_output_that_violates_the_schema_is_reported(
     model: LLMProvider, server: InsightServer, protocol: Protocol

@@ -167,6 +167,7 @@ class Poisoned(Counting):
         return draft if context.name != "Endless" else InsightDraft(text="a" * 601, disclosure="")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["Poison", "Endless"])
 def test_a_restaurant_on_which_the_provider_fails_is_logged_and_waits_for_a_day(
@@ -253,6 +254,7 @@ def test_batches_hold_about_a_thousand_reviews_and_stop_at_the_bound(monkeypatch
     assert [insights.refresh(now=NOW, max_reviews=15, provider=provider) for _ in range(3)] == [4, 2, 0]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_batch_costs_the_same_queries_however_many_restaurants_it_holds(
     django_assert_num_queries: Any,

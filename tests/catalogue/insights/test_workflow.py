@@ -82,6 +82,7 @@ def test_model_is_called_outside_of_transactions_after_its_reservation_is_commit
     assert seen == [(False, ("pending", RESERVED))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.REJECTED, Outcome.FAILED])
 def test_after_a_failed_call_the_fallback_writes_and_the_model_is_not_called_again_that_day(outcome: Outcome) -> None:
     place = reviewed()
@@ -99,6 +100,7 @@ def test_after_a_failed_call_the_fallback_writes_and_the_model_is_not_called_aga
     ).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("outcome", "asked"), [(Outcome.REFUSED, 1), (Outcome.REJECTED, 1), (Outcome.FAILED, 2)])
 def test_after_a_day_the_same_input_is_retried_only_if_the_call_failed(outcome: Outcome, asked: int) -> None:
     reviewed()
@@ -108,6 +110,7 @@ def test_after_a_day_the_same_input_is_retried_only_if_the_call_failed(outcome: 
     assert len(model.requests) == asked
 
 
+@pytest.mark.exhaustive
 def test_declined_input_is_requested_again_after_the_reviews_changed() -> None:
     place = reviewed()
     model = FakeLLM(reply_without_draft(Outcome.REJECTED))
@@ -130,6 +133,7 @@ def test_a_count_above_what_can_have_been_used_is_doubted(settings: Any) -> None
     assert of(place).text == "Read with care."
 
 
+@pytest.mark.exhaustive
 def test_what_a_model_has_declined_is_not_written_again_each_day() -> None:
     place = reviewed()
     model = FakeLLM(reply_without_draft(Outcome.REJECTED))
@@ -150,6 +154,7 @@ def test_invalidated_insight_is_requested_again_although_it_was_declined() -> No
     assert of(place).text == "A model has read 5 reviews."
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("reply", "outcome"),
     [
@@ -178,6 +183,7 @@ def test_a_provider_that_raises_closes_its_call_and_keeps_its_reserve(caplog: py
     assert [record.getMessage() for record in caplog.records] == [f"No reply about restaurant {place.slug}"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("change", ["review", "forget", "other", "erase"])
 def test_what_has_changed_while_the_model_wrote_drops_its_text(change: str) -> None:
     place = reviewed()
@@ -225,6 +231,7 @@ def test_a_restaurant_that_has_fewer_reviews_than_it_counts_costs_nothing() -> N
     assert (model.requests, of(place).text) == ([], "")
 
 
+@pytest.mark.exhaustive
 def test_requested_insight_is_written_first_and_its_request_is_deleted() -> None:
     places = {number: reviewed(number, name=f"With {number}") for number in (5, 6, 7)}
     for place, asked in ((places[5], 3), (places[6], 9)):

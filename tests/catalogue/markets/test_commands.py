@@ -94,6 +94,7 @@ def test_a_market_that_overlaps_another_is_refused_with_the_radius_that_does_not
     assert add(MALMO, radius_m=3_200).is_new
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_market_inside_another_is_refused_unless_the_overlap_is_allowed() -> None:
     builders.market("copenhagen")

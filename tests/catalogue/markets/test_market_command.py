@@ -81,6 +81,7 @@ def test_a_polygon_gives_the_centre_and_the_radius(tmp_path: Path) -> None:
     assert (added.latitude, added.longitude, added.radius_m) == (45.75, 4.85, 6_800)
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_added_is_refused_with_a_sentence(tmp_path: Path) -> None:
     builders.market("copenhagen")
     file = tmp_path / "point.json"
@@ -122,6 +123,7 @@ def search(client: Client, **parameters: str) -> Any:
     return client.get("/v1/restaurants", parameters).json()
 
 
+@pytest.mark.exhaustive
 def test_imports_searches_and_lists_know_a_new_market_at_once(client: Client, tmp_path: Path) -> None:
     builders.market("copenhagen")
     builders.source("osm")

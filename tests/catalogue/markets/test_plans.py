@@ -85,6 +85,7 @@ def test_cities_of_one_name_are_refused_and_named() -> None:
     assert values("Springfield", at=Location(42.1, -72.6))[2:5] == ("US", "MA", "America/New_York")
 
 
+@pytest.mark.exhaustive
 def test_a_city_that_does_not_exist_is_refused_with_similar_ones() -> None:
     assert refusal("Lyonn") == (
         "No city of 100,000 inhabitants or more is called Lyonn. Did you mean Lyon (FR, 45.749,4.848, 520,774"
@@ -101,6 +102,7 @@ def test_a_city_that_does_not_exist_is_refused_with_similar_ones() -> None:
     assert refusal(" - ") == "The name has no letters."
 
 
+@pytest.mark.exhaustive
 def test_a_town_takes_the_country_and_the_zone_of_the_nearest_city() -> None:
     assert values("Méribel", area=Area(MERIBEL, 4_000)) == (
         "meribel", "Méribel", "FR", "", "Europe/Paris", "EUR", "33", 45.397, 6.565, 4_000,

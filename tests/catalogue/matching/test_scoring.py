@@ -115,6 +115,7 @@ def test_a_website_that_is_none_breaks_nothing() -> None:
     assert score_pair(odd, FISKEBAR).verdict == Verdict.SAME
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not PAIRS.exists(), reason="needs the real data beside the repository")
 def test_merging_unseen_is_right_in_95_of_100_real_pairs() -> None:
     judged = [(is_same, score_pair(one, other).verdict) for is_same, one, other in read_pairs()]

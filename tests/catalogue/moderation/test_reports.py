@@ -137,6 +137,7 @@ def test_a_minute_has_five_reports_of_an_address(client: Client) -> None:
     assert client.get("/v1/restaurants/noma", REMOTE_ADDR="192.0.2.1").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_day_has_thirty_reports_of_an_address_whatever_became_of_them(client: Client) -> None:
     reporter = reports.hash_reporter("192.0.2.1")
     now = timezone.now()

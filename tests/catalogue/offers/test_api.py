@@ -184,6 +184,7 @@ def test_offers_around_a_point_come_soonest_and_then_nearest_with_their_restaura
     assert ids(get("flow/offers", ll="55.6737,12.5681", radius="500")) == [near.public_id, late.public_id]
 
 
+@pytest.mark.exhaustive
 def test_near_says_what_it_was_taken_to_mean(place: Restaurant) -> None:
     builders.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     builders.listed(place)

@@ -208,6 +208,7 @@ def test_anything_but_confirmed_is_409_slot_full(place: Restaurant, set_up: str)
     refused(post(slot), slot, 409, "slot_full")
 
 
+@pytest.mark.exhaustive
 def test_a_contact_holds_three_tables_that_are_still_to_come(place: Restaurant) -> None:
     venue = place.listing.venue
     slots = [builders.slot(place, starts_at=NOW + timedelta(days=day, hours=1)) for day in range(5)]

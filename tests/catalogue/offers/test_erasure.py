@@ -47,6 +47,7 @@ def post_ok(client: Client, path: str, body: dict[str, object]) -> None:
     assert answer.status_code == 201, answer.content
 
 
+@pytest.mark.exhaustive
 def test_nothing_of_an_erased_guest_stays_in_any_table() -> None:
     place = builders.listing(builders.restaurant(name="Fiskebar")).restaurant
     venue: Venue = place.listing.venue

@@ -63,6 +63,7 @@ def states() -> list[tuple[str, str]]:
     return list(PhotoImport.objects.order_by("pk").values_list("state", "error"))
 
 
+@pytest.mark.exhaustive
 def test_a_listed_photo_is_downloaded_once_however_often_the_file_is_imported(file: Path, server: PhotoServer) -> None:
     listed = {
         "url": server.url("/a.png"),
@@ -267,6 +268,7 @@ def test_a_changed_text_changes_the_photo_unless_staff_edited_it(file: Path, ser
     assert len(server.asked) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_merger_keeps_one_entry_of_a_photo_and_an_erasure_none(file: Path, server: PhotoServer) -> None:
     listed = {"url": server.url("/a.png")}
     import_photos(file, listed)

@@ -135,6 +135,7 @@ def test_thumbnails_are_made_once_and_hidden_photos_answer_404(client: Client, f
     assert client.get(path(photo)).status_code == 404
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_first_requests_all_get_the_whole_thumbnail(folder: Path) -> None:
     photo = builders.photo(builders.restaurant(), width=400, height=300)

@@ -180,6 +180,7 @@ def test_two_workers_at_once_work_out_each_restaurant_once() -> None:
     assert set(Restaurant.objects.values_list("neighborhood", "version")) == {("Vesterbro", 2)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_reference_data_and_imports_of_landmarks_change_neighborhoods_too(tmp_path: Path) -> None:
     reference_data.load_dictionaries()

@@ -68,6 +68,7 @@ def test_a_review_by_its_id_costs_what_a_page_of_reviews_costs(
     assert Payment.objects.get().products == ["reviews"]
 
 
+@pytest.mark.exhaustive
 def test_reviews_of_a_restaurant_can_be_selected_by_their_ids(
     place: Restaurant, wallets: Mapping[str, Wallet]
 ) -> None:

@@ -295,6 +295,7 @@ def test_a_total_is_counted_to_a_bound() -> None:
     assert (page.total.value, page.total.is_exact) == (10_000, False)
 
 
+@pytest.mark.exhaustive
 def test_attributes_and_diets_have_degrees(client: Client) -> None:
     reference_data.load_dictionaries()
     for name, attributes in {

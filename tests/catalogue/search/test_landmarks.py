@@ -163,6 +163,7 @@ def test_a_name_that_nothing_has_is_refused_with_those_that_are_like_it() -> Non
     assert refused.value.extra == {"suggestions": ["Central Station"]}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("near", ["%", "_", "\\", "'", "́", "!!!", "a%b", "😀", "%s", "%(name)s"])
 def test_signs_mean_nothing_special(near: str) -> None:
     builders.landmark("Tivoli Gardens", market="copenhagen")

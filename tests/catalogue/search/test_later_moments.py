@@ -214,6 +214,7 @@ def test_pages_and_counts_of_a_later_moment_are_those_of_the_whole_search(query:
     assert [(each.value, each.count) for each in page.facets.counts["cuisine"]] == [("seafood", len(expected))]
 
 
+@pytest.mark.exhaustive
 def test_a_later_moment_takes_two_statements_more_and_three_more_for_counts() -> None:
     many(30, Random(1))
     open_intervals.refresh_open_intervals(now=NOW)

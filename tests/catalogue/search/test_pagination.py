@@ -143,6 +143,7 @@ def test_a_walk_over_a_changing_catalogue_misses_and_repeats_nothing() -> None:
     assert SearchRow.objects.filter(ranked_at__gt=timezone.now() - timedelta(hours=1)).count() > 20
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("sort", [Sort.RATING, Sort.REVIEWS])
 def test_a_rank_that_moves_in_the_middle_of_a_walk_moves_the_next_walk(sort: Sort) -> None:

@@ -180,6 +180,7 @@ def test_words_are_found_in_other_names_and_the_neighborhood() -> None:
     assert names(q="norrebro") == ["B"]
 
 
+@pytest.mark.exhaustive
 def test_misspelt_names_are_tried_only_when_no_word_matches() -> None:
     builders.restaurant(name="Sushi Bar")
     builders.restaurant(name="Sushy Bar")

@@ -33,6 +33,7 @@ def _dictionaries() -> None:
     reference_data.load_reference_data()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 def test_each_idea_of_a_text_becomes_its_parameter() -> None:
     assert changes("burger berlin") == {"market": "berlin", "q": "burger"}
@@ -60,6 +61,7 @@ def test_the_answer_says_what_each_word_became() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 def test_a_cuisine_is_found_by_its_synonyms_its_plural_and_its_kinds() -> None:
     assert read("hamburgers").terms == (Term("hamburgers", ("burger",), is_named=True),)
@@ -79,6 +81,7 @@ def test_a_cuisine_of_staff_is_understood_by_its_labels_and_synonyms() -> None:
         assert read(words).terms == (Term(words, ("new-nordic",), is_named=True),)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 def test_explicit_parameters_win() -> None:
     assert changes("cheap pizza", price=(4,)) == {"q": "pizza"}
@@ -90,6 +93,7 @@ def test_explicit_parameters_win() -> None:
     assert changes("pizza near the louvre", ll=(55.67, 12.57))["q"] != "pizza near"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 def test_days_meals_and_hours_become_a_moment() -> None:
     assert changes("sunday brunch london")["open"] == LocalMoment("6", dt.time(11))
@@ -125,6 +129,7 @@ def test_a_misspelled_word_is_understood_unless_a_name_has_it() -> None:
     assert read("suhsi berlin").terms == (Term("suhsi"),)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 @pytest.mark.parametrize("q", ["tacos near me", "my hotel", "pizza nearby", "sushi around here"])
 def test_a_place_that_only_the_caller_knows_is_asked_for(q: str) -> None:
@@ -167,6 +172,7 @@ def test_a_time_of_day_without_a_place_does_not_refuse_the_other_words() -> None
     assert read("kebab open now").query.open == "now"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 def test_occasions_are_read_where_a_free_attribute_states_them_and_are_left_out_otherwise() -> None:
     assert changes("family dinner berlin")["attributes"] == ("highchair",)

@@ -91,6 +91,7 @@ def test_an_answer_has_what_its_example_has_and_the_headers_that_are_documented(
     assert {name for name in documented["headers"] if name not in response.headers} <= optional
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["management", "management-v2"])
 @pytest.mark.parametrize("now", ["2026-11-21", "2031-12-25", "2040-02-28"])
 @pytest.mark.django_db

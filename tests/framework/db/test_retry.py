@@ -9,6 +9,7 @@ from framework.db.retry import retry_on_disconnect
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.exhaustive
 def test_a_write_is_repeated_on_a_new_connection_after_a_disconnect() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

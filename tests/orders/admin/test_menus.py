@@ -65,6 +65,7 @@ def errors_of(response: Any) -> dict[str, list[str]]:
     return dict(response.context["adminform"].errors)
 
 
+@pytest.mark.exhaustive
 def test_a_menu_is_written_with_its_categories_and_then_its_dishes(staff: Client, venue: Venue) -> None:
     rows = categories({"name": "Pizze"}, {"name": "Lunch", "served_from": "11:00", "served_until": "15:00"})
     assert staff.post(f"{MENUS}add/", {"venue": str(venue.pk)} | rows).status_code == 302
@@ -174,6 +175,7 @@ def test_prices_and_availability_are_edited_in_the_list(staff: Client, venue: Ve
     assert (item.price, item.is_available) == (Decimal("10.5"), False)
 
 
+@pytest.mark.exhaustive
 def test_the_list_shows_one_menu_or_what_is_searched(staff: Client, venue: Venue, other_venue: Venue) -> None:
     menu = builders.menu(venue, water="2.00")
     builders.menu(other_venue, wine="5.00")
@@ -358,6 +360,7 @@ def test_who_may_only_look_at_menus_is_led_nowhere(venue: Venue) -> None:
         assert set(re.findall(rf'href="({DISHES}[^"]*(?:menu=|exact=)[^"]*)"', page)) == links
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["venue_form", "account_form"])
 def test_a_venue_keeps_its_currency_while_its_menu_has_dishes(staff: Client, venue: Venue, form: str) -> None:
     menu = builders.menu(venue)

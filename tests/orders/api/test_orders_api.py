@@ -248,6 +248,7 @@ def test_all_problems_are_reported_at_once(api: Client) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("count", [101, 100_000])
 @pytest.mark.django_db
 def test_too_many_lines_are_refused_before_they_are_read(api: Client, count: int) -> None:
@@ -255,6 +256,7 @@ def test_too_many_lines_are_refused_before_they_are_read(api: Client, count: int
 
 
 # One order
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("method", ["get", "put"])
 @pytest.mark.django_db
 def test_unknown_malformed_and_foreign_ids_are_alike(api: Client, other_venue: Venue, method: str) -> None:

@@ -60,6 +60,7 @@ def rows(venue: Venue) -> list[tuple[Any, ...]]:
     return [tuple(import_file.format_item(item, venue.currency).values()) for item in import_file.list_items(menu)]
 
 
+@pytest.mark.exhaustive
 def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue, bufala="12.00", marinara="7.00")
     before = rows(venue)
@@ -106,6 +107,7 @@ def test_a_column_that_is_left_out_stays_as_it_is(venue: Venue) -> None:
     assert planned(venue, "price,id,name,category\n9.5,margherita,Margherita,Dishes").unchanged == 1
 
 
+@pytest.mark.exhaustive
 def test_concurrent_change_is_reported_and_nothing_is_applied(manager: Client, venue: Venue) -> None:
     builders.menu(venue)
     page = send(manager, venue, HEADER + "margherita,Margherita,Dishes,10.00,10,,yes\n")
@@ -131,6 +133,7 @@ def test_dish_sold_out_during_an_edit_stays_sold_out(manager: Client, venue: Ven
     assert (item.price, item.sold_out_on) == (Decimal("10.000"), day)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("has_menu", [True, False])
 def test_of_two_concurrent_changes_one_gets_a_conflict_message(has_menu: bool) -> None:

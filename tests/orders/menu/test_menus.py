@@ -209,6 +209,7 @@ def test_a_venue_whose_published_menu_is_empty_sells_nothing(api: Client, venue:
 
 
 # Cost and concurrency
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("count", [1, 100])
 def test_an_order_from_a_menu_costs_two_statements_however_long(
     venue: Venue, count: int, django_assert_num_queries: DjangoAssertNumQueries

@@ -108,6 +108,7 @@ def test_an_uploaded_photo_is_served_in_two_sizes_without_metadata(manager: Clie
         assert f'src="{path}"' in manager.get(page).content.decode()
 
 
+@pytest.mark.exhaustive
 @COMMITTED
 def test_a_new_dish_has_the_photo_and_allergens_of_its_form(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
@@ -231,6 +232,7 @@ def delete_in_the_admins_list(_: Client, item: MenuItem) -> None:
     assert builders.staff().post("/admin/orders/menuitem/", form).status_code == 302
 
 
+@pytest.mark.exhaustive
 @COMMITTED
 @pytest.mark.parametrize(
     "delete", [delete_on_the_dashboard, delete_by_file, delete_in_the_admin, delete_in_the_admins_list]

@@ -40,6 +40,7 @@ def session() -> WalletSession:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", ["product", "wallet", "walletsession", "payment"])
 def test_the_pages_of_a_model_open(
     staff: Client, model: str, django_assert_max_num_queries: DjangoAssertNumQueries
@@ -226,6 +227,7 @@ def test_staff_mark_refunds_due_with_a_reason_and_a_confirmation(staff: Client) 
     assert served.events.get(after="refund_due").actor == "staff:staff@example.com"
 
 
+@pytest.mark.exhaustive
 def test_refunds_due_are_summed_above_the_list_and_exported_as_csv(staff: Client) -> None:
     other = "0x" + "cd" * 20
     first, second = (

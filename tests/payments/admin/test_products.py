@@ -42,6 +42,7 @@ def price_of(product: str) -> Decimal:
     return price_list.load_price_list([product], now=timezone.now()).quote(STANDARD).amount
 
 
+@pytest.mark.exhaustive
 def test_a_new_price_holds_from_now_and_the_old_one_stays_in_the_history(staff: Client) -> None:
     default_products.create_missing()
     response = staff.post(REVIEWS, form(rate="standard", amount_usdc="0.005"))
@@ -158,6 +159,7 @@ def test_a_price_without_an_amount_ends_the_sale_at_its_rate(staff: Client) -> N
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("wanted", "doubt"),
     [

@@ -98,6 +98,7 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("state", "values", "content"),
     [

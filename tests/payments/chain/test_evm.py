@@ -59,6 +59,7 @@ def test_checksummed_addresses_match_eth_utils(address: str) -> None:
 
 
 # Signatures
+@pytest.mark.exhaustive
 @profile(deadline=None)
 @given(key=KEYS, text=st.text())
 def test_the_signer_of_a_message_is_recovered(key: bytes, text: str) -> None:
@@ -154,6 +155,7 @@ def test_recovery_fails_on_no_65_bytes(signature: bytes) -> None:
 
 
 # Calls and logs
+@pytest.mark.exhaustive
 @profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, nonce=NONCES)
 def test_call_data_matches_eth_abi(address: str, number: int, nonce: bytes) -> None:

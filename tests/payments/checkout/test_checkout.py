@@ -70,6 +70,7 @@ def test_a_caller_without_a_proven_wallet_is_quoted_the_standard_price_whatever_
     assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "2000"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("version", "form"), [(2, Payment.Form.V2), (1, Payment.Form.V1)])
 def test_a_payment_of_either_version_buys_the_answer(
     wallets: Mapping[str, Wallet], version: int, form: Payment.Form

@@ -107,6 +107,7 @@ def test_a_node_that_lags_is_waited_for(wallets: Mapping[str, Wallet], settings:
     assert time.monotonic() > served_from
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("confirmations", "is_served"), [(0, True), (1, True), (2, False)])
 def test_while_the_node_is_away_the_facilitators_word_is_enough_for_one_confirmation(
     wallets: Mapping[str, Wallet], settings: Settings, confirmations: int, is_served: bool

@@ -85,6 +85,7 @@ def lost(wallet: Wallet, settings: LazySettings) -> dict[str, str]:
 
 
 # What it promises
+@pytest.mark.exhaustive
 def test_the_official_client_may_name_its_payment_and_is_charged_once_for_it(wallets: Mapping[str, Wallet]) -> None:
     wallet, receipts = wallets["free"], []
     before = usdc_balance(wallet.address)
@@ -103,6 +104,7 @@ def test_the_official_client_may_name_its_payment_and_is_charged_once_for_it(wal
     assert Payment.objects.get().payment_identifier == NAME
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_echoes_the_declaration_has_no_identifier(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(2):
         buy(called(paid_by(wallets["free"]), None))
@@ -122,6 +124,7 @@ def test_the_first_payment_is_served_whatever_the_new_one_would_cost(wallets: Ma
     assert buy(called(signed_by(wallets["free"], value=1))) == first
 
 
+@pytest.mark.exhaustive
 def test_a_repeated_header_is_recognised_whatever_its_identifier(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -131,6 +134,7 @@ def test_a_repeated_header_is_recognised_whatever_its_identifier(
     assert buy(called(headers, "another-name-000")) == buy(called(headers, None)) == first
 
 
+@pytest.mark.exhaustive
 def test_another_purchase_under_the_same_identifier_is_409_and_costs_nothing(wallets: Mapping[str, Wallet]) -> None:
     first, second = sign(wallets["free"]), sign(wallets["free"])
     buy(first)
@@ -161,6 +165,7 @@ def test_an_answer_whose_time_is_over_is_409(wallets: Mapping[str, Wallet]) -> N
     assert "its time is over" in refusal.message
 
 
+@pytest.mark.exhaustive
 def test_a_refund_due_is_409_and_named(wallets: Mapping[str, Wallet]) -> None:
     buy(sign(wallets["free"]))
     Payment.objects.update(state=State.REFUND_DUE)
@@ -181,6 +186,7 @@ def test_an_identifier_of_another_payer_gives_no_access(wallets: Mapping[str, Wa
     assert reason(refused(called(tampered(paid_by(wallets["pro"]), **victim)))) == "invalid_signature"
 
 
+@pytest.mark.exhaustive
 def test_an_authorization_that_is_on_the_chain_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
     buy(sign(wallets["free"]))
     elsewhere = paid_by(wallets["free"])
@@ -212,6 +218,7 @@ def test_a_payment_sent_by_a_third_party_keeps_its_identifier(wallets: Mapping[s
     assert buy(sign(wallets["free"])) == receipt
 
 
+@pytest.mark.exhaustive
 def test_a_contract_wallet_that_approves_may_use_identifiers() -> None:
     owner = fresh_wallet(usdc=Decimal(1))
     payer: dict[str, Any] = {"from": contract_wallet(owner, usdc=Decimal(1))}
@@ -294,6 +301,7 @@ def test_the_outcome_of_an_unknown_first_is_read_and_the_second_never_settled(
     assert (receipt.transaction, Payment.objects.count()) == (transaction, 1)
 
 
+@pytest.mark.exhaustive
 def test_a_first_that_was_settled_and_whose_answer_was_lost_serves_the_second(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -326,6 +334,7 @@ def test_an_expired_first_payment_releases_its_identifier(
     assert (old.state, old.payment_identifier) == (State.EXPIRED, "")
 
 
+@pytest.mark.exhaustive
 def test_the_sweep_releases_the_identifier_of_an_expired_payment(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -336,6 +345,7 @@ def test_the_sweep_releases_the_identifier_of_an_expired_payment(
     buy(sign(wallets["free"]))
 
 
+@pytest.mark.exhaustive
 def test_a_refused_first_payment_releases_its_identifier(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -362,6 +372,7 @@ def test_an_identifier_is_503_while_the_chain_is_unavailable(
 
 
 # How it is written
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["a" * 16, "a" * 128, "ABC-xyz_0123456789"])
 def test_a_name_has_16_to_128_characters(wallets: Mapping[str, Wallet], name: str) -> None:
     buy(sign(wallets["free"], name))

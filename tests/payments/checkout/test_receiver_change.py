@@ -113,6 +113,7 @@ def test_an_authorization_for_the_former_pay_to_that_has_not_moved_is_refused_an
     assert usdc_balance(wallets["free"].address) == before
 
 
+@pytest.mark.exhaustive
 def test_the_former_pay_to_stays_watched_and_what_arrives_there_is_owed(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:

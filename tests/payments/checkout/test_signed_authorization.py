@@ -142,6 +142,7 @@ def test_a_client_of_version_2_repeats_its_payment_from_another_address(wallets:
     assert reason(refused(other, caller=replace(STRANGER, origin="far away"))) == "unproven_sender"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_settled_payment_rebuilt_from_the_chain_is_not_answered(wallets: Mapping[str, Wallet], version: int) -> None:
     headers = paid_by(wallets["free"], version=version)

@@ -96,6 +96,7 @@ def test_a_proven_wallet_is_quoted_the_price(wallets: Mapping[str, Wallet]) -> N
     assert quoted(caller=proven(wallets["free"], FREE)) == Decimal("0.002")
 
 
+@pytest.mark.exhaustive
 def test_an_amount_is_free_again_when_the_purchase_was_paid_in_another_way(wallets: Mapping[str, Wallet]) -> None:
     before = quoted()
     buy(paid_by(wallets["free"]))
@@ -339,6 +340,7 @@ def test_a_transfer_that_a_stranger_presented_first_still_buys_for_its_sender(wa
     assert isinstance(refused(headers, purchase_for("geranium"), caller=caller), PaymentAlreadyUsed)
 
 
+@pytest.mark.exhaustive
 def test_equal_concurrent_requests_for_a_spendable_refund_are_all_served() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     headers = sent(wallet, "0.002")

@@ -276,6 +276,7 @@ def named(headers: Mapping[str, str]) -> dict[str, str]:
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_named", [True, False])
 def test_a_payment_is_not_valid_in_the_second_of_its_valid_after(
     wallets: Mapping[str, Wallet], is_named: bool

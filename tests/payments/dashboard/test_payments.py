@@ -59,6 +59,7 @@ def test_a_payment_stands_there_in_words_and_in_the_venues_time(venue: Venue, ow
     assert "21 Nov 2026, 13:00:00 Neighborhood context REST 0.002 Delivered" in page
 
 
+@pytest.mark.exhaustive
 def test_pages_follow_each_other_without_a_gap(venue: Venue, owner: Client) -> None:
     made = [
         ledger_builders.payment(number, created_at=ledger_builders.NOW - timedelta(minutes=number))

@@ -151,6 +151,7 @@ def test_a_wallet_is_linked_by_its_signature_of_a_message_that_names_the_account
     assert account_of(key) == "Trattoria Ltd"
 
 
+@pytest.mark.exhaustive
 def test_a_signature_links_once(venue: Venue, wallets: Mapping[str, Key]) -> None:
     owner, key = users.member(venue), wallets["pro"]
     body = signed(owner, venue, key)
@@ -310,6 +311,7 @@ def test_a_session_of_a_wallet_is_ended_here(venue: Venue, wallets: Mapping[str,
 
 
 # Whose it is
+@pytest.mark.exhaustive
 def test_another_accounts_wallets_and_sessions_are_not_there(
     venue: Venue, other_venue: Venue, wallets: Mapping[str, Key]
 ) -> None:

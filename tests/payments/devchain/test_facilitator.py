@@ -85,6 +85,7 @@ def test_it_supports_both_versions_of_the_protocol_on_the_development_network(
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", VERSIONS)
 def test_it_verifies_without_moving_anything_and_settles_once(
     node: Web3, usdc: Contract, client: HTTPFacilitatorClientSync, settler: str, version: int
@@ -114,6 +115,7 @@ def test_it_verifies_without_moving_anything_and_settles_once(
     assert (usdc_balance(payer.address), usdc_balance(seller.address)) == (Decimal("0.9975"), Decimal("0.0025"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", VERSIONS)
 def test_insufficient_funds_are_refused_without_gas(
     node: Web3, client: HTTPFacilitatorClientSync, settler: str, version: int
@@ -145,6 +147,7 @@ def test_of_concurrent_copies_one_is_settled_and_the_others_cost_no_gas(
     assert height(node, settler) == before + 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", VERSIONS)
 def test_funds_that_were_spent_after_verification_are_refused(client: HTTPFacilitatorClientSync, version: int) -> None:
     payer, seller = fresh_wallet(Decimal(1)), fresh_wallet(Decimal(0))
@@ -205,6 +208,7 @@ def test_large_bodies_and_unknown_paths_are_refused() -> None:
     assert httpx.get(f"{settings.FACILITATOR_URL}/livez").json() == {"status": "ok"}
 
 
+@pytest.mark.exhaustive
 def test_the_x402_conformance_checks_pass(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("x402conf")
     done = subprocess.run(

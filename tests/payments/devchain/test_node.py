@@ -160,6 +160,7 @@ def test_a_contract_is_created(node: Web3, wallet: Wallet) -> None:
     assert node.eth.get_transaction_count(Web3.to_checksum_address(wallet.address)) == 2
 
 
+@pytest.mark.exhaustive
 def test_logs_are_found_by_address_topic_and_block(node: Web3, usdc: Contract, wallet: Wallet) -> None:
     one, two = (fresh_wallet(Decimal(0)) for _ in range(2))
     first, second = (

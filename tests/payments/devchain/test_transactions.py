@@ -51,6 +51,7 @@ def test_the_sender_is_the_signer(form: dict[str, Any], nonce: int, value: int, 
     assert (read.max_fee, read.max_priority_fee) == ((9, 2) if "maxFeePerGas" in form else (5, 5))
 
 
+@pytest.mark.exhaustive
 @given(st.binary(max_size=200))
 def test_random_bytes_are_refused_with_a_message(raw: bytes) -> None:
     with pytest.raises(InvalidTransaction, match=r"\w+ \w+"):

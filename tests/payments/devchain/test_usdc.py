@@ -57,6 +57,7 @@ def test_the_contract_matches_the_network_registry(usdc: Contract) -> None:
     assert usdc.functions.symbol().call() == "USDC"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
 def test_a_signed_transfer_can_be_sent_by_anybody_but_only_once(node: Web3, usdc: Contract, overload: Any) -> None:
     payer, payee, relayer = fresh_wallet(), fresh_wallet(Decimal(0)), fresh_wallet(Decimal(0))
@@ -98,6 +99,7 @@ def test_an_authorization_outside_its_terms_is_refused(
     assert refusal(call, payer) == f"execution reverted: {sentence}"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
 def test_a_wrong_signer_or_a_changed_message_is_refused(usdc: Contract, overload: Any) -> None:
     payer, thief = fresh_wallet(), fresh_wallet(Decimal(0))
@@ -122,6 +124,7 @@ def malleated(signature: bytes) -> bytes:
     return signature[:32] + other.to_bytes(32) + bytes([55 - signature[64]])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
 def test_only_the_payee_may_send_a_receive_authorization(node: Web3, usdc: Contract, overload: Any) -> None:
     payer, payee, other = fresh_wallet(), fresh_wallet(Decimal(0)), fresh_wallet(Decimal(0))
@@ -132,6 +135,7 @@ def test_only_the_payee_may_send_a_receive_authorization(node: Web3, usdc: Contr
     assert usdc_balance(payee.address) == Decimal(1)
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_authorization_cannot_be_used(node: Web3, usdc: Contract) -> None:
     payer, payee = fresh_wallet(), fresh_wallet(Decimal(0))
     words = authorization(payer.address, payee.address, 1)
@@ -154,6 +158,7 @@ def test_a_cancelled_authorization_cannot_be_used(node: Web3, usdc: Contract) ->
     assert usdc_balance(payer.address) == Decimal(100)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("code", "pays"), [(YES, True), (NO, False), (b"\0", False)])
 def test_a_contract_wallet_validates_signatures(node: Web3, usdc: Contract, code: bytes, pays: bool) -> None:
     owner, payee = fresh_wallet(), fresh_wallet(Decimal(0))

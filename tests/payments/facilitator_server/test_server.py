@@ -58,6 +58,7 @@ def test_another_way_to_transfer_is_refused_before_the_chain_is_read(names: tupl
     assert (answer.success, answer.error_reason) == (False, error_codes.WRONG_TRANSFER)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("named", "why"),
     [({"max_gas_price": 999_999}, error_codes.GAS_PRICE_TOO_HIGH), ({"max_gas": 30_000}, error_codes.TOO_MUCH_GAS)],

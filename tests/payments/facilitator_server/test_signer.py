@@ -176,6 +176,7 @@ def test_a_wallet_whose_settlements_revert_is_refused_for_longer_each_time(monke
     assert reasons == [failed, refused, failed, refused]
 
 
+@pytest.mark.exhaustive
 def test_a_payer_is_not_blamed_for_a_payment_that_another_sender_has_settled() -> None:
     payer, other = fresh_wallet(Decimal(1)), fresh_wallet(Decimal(1))
     headers, real = signed_by(payer), settings.RPC_URL

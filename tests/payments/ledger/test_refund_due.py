@@ -154,6 +154,7 @@ def test_an_audit_finds_refunds_of_money_that_never_arrived(
     assert (only().error, only().block) == ("goodwill", None)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
 def test_an_unconfirmed_refund_due_is_confirmed_and_keeps_its_reason(

@@ -230,6 +230,7 @@ def test_what_the_plan_of_an_account_gives_to_any_payer_it_gives_without_the_cha
     assert Payment.objects.get().tier == "enterprise"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("payer", "wrong"), [("free", 1000), ("free", 7), ("pro", 500)])
 def test_an_unproven_payer_is_quoted_an_acceptable_price_without_its_terms(
     wallets: Mapping[str, Key], payer: str, wrong: int

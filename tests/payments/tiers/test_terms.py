@@ -170,6 +170,7 @@ def test_a_group_without_a_price_is_not_sold(client: Client, wallets: Mapping[st
     assert charged(wallets["premium"], before) == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "lower"), [("pro", 4000), ("premium", 3000), ("enterprise", 2000)])
 def test_the_price_of_a_lower_tier_may_be_paid_as_it_was_quoted_before_the_tier_rose(
     client: Client, wallets: Mapping[str, Key], name: str, lower: int
@@ -197,6 +198,7 @@ def test_the_default_client_of_a_pro_wallet_is_served_at_the_standard_price(
 
 
 # What is promised
+@pytest.mark.exhaustive
 def test_support_priority_and_agreement_of_each_tier_are_rows_that_me_shows(wallets: Mapping[str, Key]) -> None:
     TierTerms.objects.filter(pk="pro").update(support="e-mail, within a day")
     found = {name: client_of(wallets[name]).get("/v1/me").json() for name in TIERS}

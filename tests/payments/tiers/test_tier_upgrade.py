@@ -310,6 +310,7 @@ def test_money_sent_before_its_holdings_count_is_refund_due_and_buys_later(setti
 
 
 # Readings at once
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_reading_waits_for_another_of_the_same_wallet_and_then_counts_it() -> None:
     address, start, written, may_end = random_address(), datetime.now(UTC), Event(), Event()

@@ -172,6 +172,7 @@ def test_a_settlement_is_refused_while_others_hang(settings: LazySettings) -> No
     assert second_s < first_s
 
 
+@pytest.mark.exhaustive
 def test_two_failures_open_the_circuit_breaker_and_one_trip_tests_it(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 # Only after nothing was sent
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first", [NOWHERE, "http://nobody.invalid", "https://127.0.0.1:{port}"])
 def test_the_fallback_settles_if_the_first_is_not_reached(
     wallets: Mapping[str, Wallet], settings: LazySettings, first: str
@@ -43,6 +44,7 @@ def test_the_fallback_settles_if_the_first_is_not_reached(
     assert before - usdc_balance(wallets["free"].address) == PRICE
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("status", [301, 401, 404, 429])
 def test_the_fallback_settles_if_the_first_has_not_processed_the_payment(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
@@ -159,6 +161,7 @@ def test_the_fallback_is_not_asked_without_enough_time(
 
 
 # While both are away
+@pytest.mark.exhaustive
 def test_with_both_breakers_open_paid_fields_are_refused_at_once_and_prices_quoted(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:

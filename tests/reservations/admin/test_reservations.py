@@ -214,6 +214,7 @@ def act(staff: Client, action: str, *reservations: Reservation) -> Any:
     return staff.post(RESERVATIONS, {"action": action, "_selected_action": keys, "confirmed": "yes"})
 
 
+@pytest.mark.exhaustive
 def test_staff_record_arrivals_and_see_errors(staff: Client, venue: Venue) -> None:
     builders.table(venue)
     guests = builders.reservation(venue, status="confirmed", code="AAAAAA", starts_at=EVENING)
@@ -236,6 +237,7 @@ def test_staff_record_arrivals_and_see_errors(staff: Client, venue: Venue) -> No
     assert [Reservation.objects.get(pk=one.pk).arrival for one in (guests, missing)] == ["finished", "arrived"]
 
 
+@pytest.mark.exhaustive
 def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client, venue: Venue) -> None:
     for name in ("T1", "T2"):
         builders.table(venue, name)
@@ -262,6 +264,7 @@ def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client
     assert shown.count(f"offered a table until {held}") == 2
 
 
+@pytest.mark.exhaustive
 def test_staff_choose_tables_by_name_and_a_taken_one_is_an_error_at_the_field(staff: Client, venue: Venue) -> None:
     for name in ("T1", "T2"):
         builders.table(venue, name)
@@ -329,6 +332,7 @@ def test_staff_see_that_a_sandbox_sends_no_mail(staff: Client, venue: Venue) -> 
     assert "its email is only written to the worker's log" in shown
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("zone", "hour"), [("Pacific/Kiritimati", 11), ("Pacific/Pago_Pago", 9), ("UTC", 12)])
 def test_today_is_what_the_clock_of_each_venue_says(staff: Client, zone: str, hour: int) -> None:
     venue = builders.venue(timezone=zone)

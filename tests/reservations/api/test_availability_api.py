@@ -81,6 +81,7 @@ def test_a_free_evening_is_answered_whole(osteria: Venue, api: Client) -> None:
     }
 
 
+@pytest.mark.exhaustive
 def test_each_time_has_the_state_that_a_reservation_gets(osteria: Venue, api: Client) -> None:
     assert book(api, time="20:00").json()["tables"] == ["T1"]
     full = ("full", "no_table")
@@ -95,6 +96,7 @@ def test_each_time_has_the_state_that_a_reservation_gets(osteria: Venue, api: Cl
     assert states(api, party_size=5)[0] == ("19:00", "full", "party_size")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("party_size", [1, 2, 3, 4, 5, 9])
 @pytest.mark.parametrize("when_full", ["refuse", "waitlist"])
 def test_a_reservation_gets_what_availability_says(

@@ -149,6 +149,7 @@ def test_a_hold_cannot_be_changed(api: Client) -> None:
     assert not Reservation.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_key_holds_at_most_twenty_tables(api: Client, osteria: Venue) -> None:
     for number in range(2, 22):
         builders.table(osteria, f"T{number}")

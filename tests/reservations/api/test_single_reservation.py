@@ -162,6 +162,7 @@ def test_the_area_changes(osteria: Venue, api: Client) -> None:
     assert patch(api, record, area=None).json()["area"] is None
 
 
+@pytest.mark.exhaustive
 def test_named_tables_are_given_at_any_time(osteria: Venue, api: Client) -> None:
     record = book(api)
     changed = patch(api, record, tables=["T6"], time="23:10").json()
@@ -222,6 +223,7 @@ def test_a_change_can_depend_on_the_version(osteria: Venue, api: Client) -> None
 
 
 # Status
+@pytest.mark.exhaustive
 def test_statuses_follow_the_table_of_transitions(venue: Venue, api: Client) -> None:
     made = {status: builders.reservation(venue, status=status) for status in ("pending", "confirmed", "cancelled")}
     allowed = {

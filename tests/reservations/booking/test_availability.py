@@ -203,6 +203,7 @@ def test_the_day_of_another_venue_takes_no_room(venue: Venue, other_venue: Venue
     assert room_by_time(venue, 4) == {"18:00": True}
 
 
+@pytest.mark.exhaustive
 def test_a_day_costs_the_same_for_few_and_for_many(venue: Venue) -> None:
     for number in range(12):
         builders.table(venue, f"T{number}")

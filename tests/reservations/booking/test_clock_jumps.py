@@ -90,6 +90,7 @@ def test_an_offer_that_a_jump_forward_has_ended_stays_ended_when_the_clock_jumps
     assert Seating.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_an_offer_made_while_the_clock_was_ahead_ends_half_an_hour_after_the_clock_is_right(
     full: Venue, clock: time_machine.Traveller
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_venue_without_tables_holds_none(venue: Venue) -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_an_owner_holds_at_most_twenty_tables_at_a_time(osteria: Venue) -> None:
     for number in range(2, 23):
         builders.table(osteria, f"T{number}")

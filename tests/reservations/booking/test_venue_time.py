@@ -72,6 +72,7 @@ def staff(db: None) -> Client:
     return builders.staff()
 
 
+@pytest.mark.exhaustive
 def test_the_back_office_says_at_the_field_why_a_zone_stays(staff: Client, venue: Venue) -> None:
     reservation = builders.reservation(venue, starts_at=EVENING)
     page = f"/admin/accounts/venue/{venue.pk}/change/"

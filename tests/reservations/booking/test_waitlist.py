@@ -320,6 +320,7 @@ def test_of_concurrent_acceptance_and_expiry_exactly_one_wins() -> None:
         Reservation.objects.filter(pk=reservation.pk, status="pending").update(pending_reason="manual")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_four_workers_at_once_hold_one_table_for_one_party_and_write_to_it_once() -> None:
     venue = filled(builders.venue())

@@ -25,6 +25,7 @@ def full(venue: Venue) -> Venue:
     return filled(venue)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_tried", [True, False])
 def test_an_offer_without_delivered_mail_does_not_count_and_is_not_repeated_before_mail_is_sent(
     full: Venue, settings: Settings, is_tried: bool

@@ -111,6 +111,7 @@ def test_a_time_that_is_full_for_the_chosen_party_is_named_and_not_offered(oster
     assert "Your name" not in words(too_large)
 
 
+@pytest.mark.exhaustive
 def test_an_area_is_chosen_where_the_venue_has_some_and_the_guest_gets_a_table_of_it(osteria: Venue) -> None:
     assert 'name="area"' not in seen(page(osteria, "?party=2&day=2031-05-05")).content.decode()
     terrace = osteria.areas.create(name="Terrace")
@@ -132,6 +133,7 @@ def test_an_area_is_chosen_where_the_venue_has_some_and_the_guest_gets_a_table_o
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["Roof", "%00", "x" * 300])
 def test_an_unknown_area_is_named_and_nothing_is_booked_in_it(osteria: Venue, name: str) -> None:
     shown = seen(page(osteria, f"?party=2&day=2031-05-05&area={name}"))
@@ -174,6 +176,7 @@ def test_booked_page_links_the_mailbox_where_its_mail_arrives(
     assert "Open the mailbox" not in words(seen(called["Location"]))
 
 
+@pytest.mark.exhaustive
 def test_sandbox_says_that_mail_is_not_sent_unless_it_arrives_in_the_mailbox(
     db: None, settings: LazySettings, tmp_path: Path
 ) -> None:
@@ -306,6 +309,7 @@ def test_where_guests_cannot_book_the_page_says_so(osteria: Venue, fields: dict[
     assert not Reservation.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_repeated_form_makes_one_booking(osteria: Venue) -> None:
     form = sent(osteria)
     with time_machine.travel(NOW, tick=False):
@@ -317,6 +321,7 @@ def test_a_repeated_form_makes_one_booking(osteria: Venue) -> None:
     assert Reservation.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("age_s", "page_text"),
     [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")],
@@ -397,6 +402,7 @@ def test_an_unconfirmed_booking_is_cancelled_after_15_minutes(db: None) -> None:
     assert post(venue, at=late).status_code == 302
 
 
+@pytest.mark.exhaustive
 def test_who_proves_a_request_waits_as_any_that_the_venue_takes(db: None) -> None:
     for fields, reason, kind in (
         ({"auto_confirm_max_party": 3}, "large_party", GuestMail.Kind.REQUESTED),

@@ -176,6 +176,7 @@ def test_what_is_no_day_is_404(host: Client, dinner: Venue, day: str) -> None:
 
 
 # Moving
+@pytest.mark.exhaustive
 def test_a_move_goes_to_another_table_and_can_be_undone(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     answer = move(host, its, time="20:00", tables='["T2"]')
@@ -225,6 +226,7 @@ def test_a_move_that_a_rule_refuses_says_why_and_changes_nothing(
     assert consistency.state() == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_moves_onto_one_table_one_is_refused(dinner: Venue) -> None:
     one, other = (

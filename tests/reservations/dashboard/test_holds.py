@@ -120,6 +120,7 @@ def test_a_new_hold_is_on_the_page_at_the_next_poll(dinner: Venue, host: Client)
     assert "Held until 19:12" in host.get(url(dinner, "/live"), {"day": "2031-05-03", "seen": seen}).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_twelve_holds_cost_as_many_queries_as_one(dinner: Venue, host: Client) -> None:
     for number in range(3, 14):
         builders.table(dinner, f"T{number}")

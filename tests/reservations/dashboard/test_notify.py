@@ -181,6 +181,7 @@ def test_the_page_of_a_reservation_withdraws_the_email_until_it_is_sent(host: Cl
     assert "is emailed about the change" not in host.get(url(party, "")).content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", ["", "1", "\x00", "01890000-0000-7000-8000-00000000000g"])
 def test_a_withdrawal_without_the_id_of_an_email_changes_nothing(host: Client, party: Reservation, key: str) -> None:
     move(host, party)
@@ -198,6 +199,7 @@ def test_only_an_email_about_a_change_of_this_reservation_is_withdrawn(dinner: V
     assert GuestMail.objects.filter(pk=changed.pk).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("choice", "count"), [("no", 0), ("yes", 1)])
 def test_staff_choose_on_the_form_of_a_change(host: Client, party: Reservation, choice: str, count: int) -> None:
     page = host.get(url(party, "/edit"))

@@ -55,6 +55,7 @@ def queries(client: Client, path: str) -> int:
     return len(captured)
 
 
+@pytest.mark.exhaustive
 def test_lists_cost_the_same_for_one_and_for_many(manager: Client, venue: Venue) -> None:
     for number in (2, 12):
         tables = [builders.table(venue, f"{number}-{one}") for one in range(number)]
@@ -256,6 +257,7 @@ def test_a_new_service_period_is_for_every_day(manager: Client, venue: Venue) ->
     assert len(re.findall(r'name="weekdays"[^>]* checked', form)) == 7
 
 
+@pytest.mark.exhaustive
 def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
     rows: dict[str, Any] = {
         "table": builders.table(other_venue),
@@ -270,6 +272,7 @@ def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_
         assert type(row).objects.filter(pk=row.pk).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("role", ["host", "kitchen"])
 def test_the_setup_is_for_those_who_run_the_venue(venue: Venue, role: str) -> None:
     client = users.member(venue, role)
@@ -280,6 +283,7 @@ def test_the_setup_is_for_those_who_run_the_venue(venue: Venue, role: str) -> No
     assert not Table.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_tables_are_listed_in_natural_order_of_their_names(manager: Client, venue: Venue) -> None:
     for name in ("T10", "T2", "T1", "Bar 11", "Bar 9"):
         builders.table(venue, name)

@@ -102,6 +102,7 @@ def book(venue: Venue) -> Reservation:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_named", [False, True])
 def test_a_rename_waits_for_the_bookings_under_way_and_then_they_say_the_new_name(is_named: bool) -> None:
@@ -133,6 +134,7 @@ def test_a_rename_waits_for_the_bookings_under_way_and_then_they_say_the_new_nam
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_booking_that_meets_a_rename_under_way_reads_the_new_name() -> None:
     venue, table = dinner()

@@ -88,6 +88,7 @@ def test_a_search_survives_whatever_is_typed(host: Client, venue: Venue, text: s
     assert host.get(f"/dashboard/{venue.public_id}/guests", {"q": text}).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_the_list_costs_the_same_for_one_and_for_many_guests(host: Client, venue: Venue) -> None:
     path, counts = f"/dashboard/{venue.public_id}/guests", []
     for number in range(3):
@@ -137,6 +138,7 @@ def test_a_note_applies_to_all_contacts_and_a_stale_note_is_refused(host: Client
 
 
 # Two become one
+@pytest.mark.exhaustive
 def test_guests_are_merged_and_separated(host: Client, venue: Venue) -> None:
     ada = visit(venue)
     other = visit(venue, customer_name="A. Lovelace", customer_email="ada@work.example")

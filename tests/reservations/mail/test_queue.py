@@ -248,6 +248,7 @@ def test_what_a_server_will_never_take_is_given_up_at_once_and_others_are_served
     assert stored(never) == ("failed", 1, "SMTPDataError: 554 b'no'")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("address", "page_text"),
     [

@@ -85,6 +85,7 @@ def test_a_venue_that_mails_no_guests_reminds_none(venue: Venue) -> None:
     assert queue.queue_reminders(now=DUE) == 0
 
 
+@pytest.mark.exhaustive
 def test_reminders_of_all_venues_are_one_statement_and_one_task(
     venue: Venue,
     other_venue: Venue,

@@ -126,6 +126,7 @@ def test_a_refused_change_keeps_the_table_and_shows_the_nearest_times_as_buttons
     assert booked(reservation) == (DAY, time(21, 45), 4, ["T4"], "confirmed")
 
 
+@pytest.mark.exhaustive
 def test_a_large_party_and_a_venue_without_tables_are_arranged_by_the_staff(dinner: Venue) -> None:
     Venue.objects.filter(pk=dinner.pk).update(auto_confirm_max_party=3)
     reservation = book(Venue.objects.get(pk=dinner.pk), 2)
@@ -313,6 +314,7 @@ def test_of_two_changes_before_a_mail_the_guest_reads_the_difference_to_the_firs
     assert list(states) == ["sent", "dropped", "sent", "sent"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_guests_who_change_to_the_last_table_one_gets_it_and_the_other_keeps_theirs() -> None:
     venue = builders.venue()

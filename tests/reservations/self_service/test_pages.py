@@ -384,6 +384,7 @@ def test_eight_clicks_at_once_are_answered_with_pages_and_do_one_thing() -> None
         assert cancellations.count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_cannot_answer_is_a_page_too_and_nothing_was_done() -> None:
     reservation = builders.reservation(builders.venue(), status="confirmed")
