@@ -25,6 +25,8 @@ from payments.x402.receipts import Receipt
 
 State = Payment.State
 
+RETURNED = "The money of this transaction goes back to its sender, or was sent back."
+
 
 @dataclass(slots=True)
 class Checkout:
@@ -67,7 +69,10 @@ def read_chain(checkout: Checkout) -> Next:
         checkout.transfers = reads.find_plain_transfers(checkout.proof.tx_hash, receivers=receivers())
     except NotAPayment as error:
         if checkout.payments:
-            raise sale.build_payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
+            # It used authorizations.
+            is_owed = all(payment.state in (State.REFUND_DUE, State.REFUNDED) for payment in checkout.payments)
+            message = RETURNED if is_owed else "This transaction has paid for an answer."
+            raise sale.build_payment_error(PaymentAlreadyUsed, message) from error
         raise sale.build_payment_error(PaymentRejected, str(error), reason="not_a_payment") from error
     if not checkout.transfers:
         raise sale.build_payment_error(
@@ -178,7 +183,7 @@ def refuse(checkout: Checkout) -> Receipt:
     payment = checkout.payment
     raise checkout.sale.build_payment_error(
         PaymentAlreadyUsed,
-        "The money of this transaction goes back to its sender, or was sent back.",
+        RETURNED,
         reason=payment.state,
         refund=payment.public_id,
     )

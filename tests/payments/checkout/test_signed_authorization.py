@@ -135,6 +135,20 @@ def test_an_authorization_on_the_chain_serves_its_proven_payer_and_no_stranger(
     assert reason(refused(headers, caller=STRANGER, now=now)) == "unproven_sender"
 
 
+def test_the_hash_of_an_authorization_with_a_refund_due_is_not_said_to_have_bought_an_answer(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    headers = paid_by(wallets["free"])
+    transaction = front_run(headers, sender=wallets["pro"])
+    assert reason(refused(headers, caller=STRANGER)) == "unproven_sender"
+    refusal = refused({"X-Payment": transaction})
+    assert (refusal.code, refusal.message) == (
+        "payment_already_used", "The money of this transaction goes back to its sender, or was sent back.",
+    )  # fmt: skip
+    buy(headers, caller=proven(wallets["free"], FREE))
+    assert refused({"X-Payment": transaction}).message == "This transaction has paid for an answer."
+
+
 def test_a_client_of_version_2_repeats_its_payment_from_another_address(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     assert buy(headers, caller=STRANGER) == buy(headers)
