@@ -20,6 +20,7 @@ POLL_INTERVAL_S = 60
 # Email about a change by staff waits so long, so that an undo sends nothing.
 GRACE_PERIOD = timedelta(seconds=60)
 NO_DELAY = timedelta(0)
+WITHDRAWABLE = (GuestMail.Kind.CHANGED, GuestMail.Kind.CANCELLED)
 
 
 def record_change(
@@ -56,14 +57,14 @@ def record_change(
 
 
 def withdraw_mail(reservation: Reservation, mail: UUID) -> bool:
-    """Delete an email about a change if no attempt to send it has begun; return whether the guest gets none.
+    """Delete an email about a change or cancellation by staff if no attempt to send it has begun.
 
-    Also True for an email that was withdrawn before. Deletes in one conditional statement: a worker that claims the
+    Returns whether the guest gets none. Also True for an email that was withdrawn before. Deletes in one conditional statement: a worker that claims the
     email counts its attempt in the same row. The email before it, which was dropped because this one replaced it,
     becomes due again. Two statements.
     """
     mails = GuestMail.objects.filter(reservation=reservation)
-    unsent = mails.filter(pk=mail, kind=GuestMail.Kind.CHANGED, state=GuestMail.State.PENDING, attempts=0)
+    unsent = mails.filter(pk=mail, kind__in=WITHDRAWABLE, state=GuestMail.State.PENDING, attempts=0)
     deleted, _by_model = unsent.delete()
     if not deleted:
         return not mails.filter(pk=mail).exists()
@@ -77,8 +78,8 @@ def withdraw_mail(reservation: Reservation, mail: UUID) -> bool:
 
 
 def find_unsent_mail(reservation: Reservation, *, now: datetime) -> GuestMail | None:
-    """Return the newest email about a change that can still be withdrawn. One query."""
-    unsent = reservation.guest_mails.filter(kind=GuestMail.Kind.CHANGED, state=GuestMail.State.PENDING, attempts=0)
+    """Return the newest email about a change or cancellation that can still be withdrawn. One query."""
+    unsent = reservation.guest_mails.filter(kind__in=WITHDRAWABLE, state=GuestMail.State.PENDING, attempts=0)
     return unsent.filter(next_attempt_at__gt=now).order_by("-pk").first()
 
 

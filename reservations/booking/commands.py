@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
@@ -22,7 +23,7 @@ from reservations.booking.differences import to_former
 from reservations.booking.times import find_slot, set_start
 from reservations.booking.venue_time import default_turn_time, to_utc
 from reservations.models import Area, GuestMail, InvalidTransition, Reservation, generate_code
-from reservations.notifications import NO_DELAY, record_change
+from reservations.notifications import NO_DELAY, record_change, withdraw_mail
 from reservations.service.check_in import DEPARTED, record_arrival
 
 # A code is one of 887 million, so a venue rarely repeats one, and hardly ever five in a row.
@@ -47,6 +48,10 @@ UPDATED_FIELDS = [
 
 class ContactRequired(InvalidRequest):
     """The guest has neither an email address nor a phone number."""
+
+
+# The columns that a cancellation changes, and its undo restores.
+CANCELLATION_FIELDS = ("status", "pending_reason", "offered_until", "confirm_by", "arrival", "tables")
 
 
 class VersionConflict(ApiError):
@@ -164,6 +169,53 @@ def set_status(
             waitlist.schedule_offers(reservation.venue)
         event, mail = EventType(f"reservation.{status}"), GuestMail.Kind(status)
         record_change(reservation, event, mail=mail, mail_after=mail_after, actor=actor, now=now)
+
+
+def undo_cancellation(
+    reservation: Reservation,
+    former: Mapping[str, Any],
+    *,
+    version: int,
+    mail: UUID | None,
+    now: datetime,
+    actor: str,
+) -> None:
+    """Restore a cancelled reservation: `former` are its CANCELLATION_FIELDS before, `version` that of the cancellation.
+
+    It gets its tables again, or the best free ones if one of them was taken. A party on the waiting list whose offered
+    table was taken waits again. The email about the cancellation is withdrawn; if it is sent already, the guest gets
+    the email of a new reservation.
+
+    Raises VersionConflict, and TableTaken if no table is free any more; then nothing is changed.
+    """
+    with transaction.atomic():
+        table_assignment.lock_reservation(reservation)
+        require_version(reservation, {version})
+        is_announced = mail is not None and not withdraw_mail(reservation, mail)
+        for name in CANCELLATION_FIELDS:
+            setattr(reservation, name, former[name])
+        reservation.cancelled_at = None
+        if reservation.tables and table_assignment.has_tables(reservation.venue_id):
+            restore_tables(reservation, reservation.tables, now=now)
+        reservation.save_version(*CANCELLATION_FIELDS, "cancelled_at", now=now)
+        is_confirmed = reservation.status == CONFIRMED
+        event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
+        kind = (
+            GuestMail.Kind.OFFERED if reservation.offered_until else MAIL_BY_PENDING_REASON[reservation.pending_reason]
+        )
+        record_change(reservation, event, mail=kind if is_announced else None, actor=actor, now=now)
+
+
+def restore_tables(reservation: Reservation, names: Sequence[str], *, now: datetime) -> None:
+    """Assign these tables again, or the best free ones. Raises TableTaken, except for a party on the waiting list."""
+    reservation.tables = []
+    try:
+        reassign_tables(reservation, names, now=now)
+    except SlotUnavailable as error:
+        if not waitlist.is_waitlisted(reservation):
+            message = f"{', '.join(names)} was taken in the meantime, and no other table is free."
+            raise table_assignment.TableTaken(message, param="tables") from error
+        reservation.offered_until = None
 
 
 def create_by_staff(

@@ -16,8 +16,7 @@ from reservations.booking import waitlist as waiting_list
 from reservations.booking.availability import ONE_DAY
 from reservations.booking.service_day import ServiceDay, load_service_day, service_date_of
 from reservations.dashboard.day_sheet import MAX_SHOWN, DaySheet, day_digest
-from reservations.dashboard.reschedule import pop_undo
-from reservations.dashboard.url_params import parse_day, redirect_to_day
+from reservations.dashboard.url_params import parse_day, pop_undo, redirect_to_day
 from reservations.forms.reservation import WaitlistForm
 from reservations.models import Reservation
 from reservations.service.display_status import BADGES, EXPECTED, Stage, next_steps, stage_of
@@ -125,5 +124,6 @@ def waitlist(request: PageRequest) -> HttpResponse:
         "is_cut": len(parties) > MAX_WAITING,
         "max_shown": MAX_WAITING,
         "venue": venue,
+        "undo": pop_undo(request),
     }
     return render(request, "reservations/waitlist.html", context)

@@ -26,13 +26,13 @@ from reservations.dashboard.url_params import (
     choose_mail_delay,
     get_reservation,
     redirect_to_day,
+    store_undo,
 )
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import GRACE_PERIOD, can_email, find_unsent_mail, withdraw_mail
 
 OUT_OF_RANGE = f"Enter a date from {FIRST_DAY.year} to {LAST_DAY.year}."
 MAX_TABLES = 50
-MOVED = "reservation_moved"
 # In the forms, `time` is a field.
 Clock = time
 
@@ -185,7 +185,7 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
         response["HX-Trigger"] = "sheet-changed"
         return response
     if undo:
-        request.session[MOVED] = undo | {"message": message}
+        store_undo(request, undo | {"message": message})
     else:
         messages.success(request, message)
     return redirect_to_day(request, booking.starts_at)
@@ -210,7 +210,3 @@ def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
     if is_same:
         return f"{booking.customer_name} was not moved: {where}."
     return f"{booking.customer_name} was moved {'back ' if is_undone else ''}to {where}."
-
-
-def pop_undo(request: PageRequest) -> dict[str, Any] | None:
-    return request.session.pop(MOVED) if MOVED in request.session else None

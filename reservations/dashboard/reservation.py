@@ -19,12 +19,14 @@ from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.dashboard import cancellation
 from reservations.dashboard.url_params import (
     choose_mail_delay,
     get_reservation,
     list_table_names,
     parse_day,
     parse_moment,
+    pop_undo,
     redirect_back,
     redirect_to_day,
     run_with_message,
@@ -32,7 +34,7 @@ from reservations.dashboard.url_params import (
 from reservations.forms.reservation import NewStaffReservationForm, StaffReservationForm
 from reservations.mail.templates import format_moment
 from reservations.models import GuestMail, Reservation
-from reservations.notifications import NO_DELAY, can_email, find_unsent_mail, withdraw_mail
+from reservations.notifications import can_email, find_unsent_mail, withdraw_mail
 from reservations.service import check_in
 from reservations.service.display_status import BADGES, Stage, next_steps, stage_of
 
@@ -62,8 +64,8 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "decline": (waitlist.decline_offer, "{} was removed from the waiting list."),
 }
 
-# The steps at which staff choose whether the guest is emailed. They are final, so the email does not wait.
-NOTIFY_CHOICE = {"cancel", "decline"}
+# The steps that cancel: staff choose whether the guest is emailed.
+CANCELLATIONS = {"cancel", "decline"}
 
 
 @page(Right.RESERVATIONS, section="day")
@@ -72,7 +74,10 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     booking = get_reservation(request, reservation)
     is_partial = bool(request.htmx)  # type: ignore[attr-defined]
     template = "reservations/reservation_card.html" if is_partial else "reservations/reservation.html"
-    return render(request, template, context_of(request, booking, now=timezone.now()) | {"is_partial": is_partial})
+    context = context_of(request, booking, now=timezone.now()) | {"is_partial": is_partial}
+    if not is_partial:
+        context["undo"] = pop_undo(request)
+    return render(request, template, context)
 
 
 def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> dict[str, Any]:
@@ -108,19 +113,23 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
     if name not in COMMANDS:
         raise Http404
     if request.method != "POST":
-        can_notify = name in NOTIFY_CHOICE and can_email(booking, GuestMail.Kind.CANCELLED, now=timezone.now())
+        is_cancellation = name in CANCELLATIONS
+        can_notify = is_cancellation and can_email(booking, GuestMail.Kind.CANCELLED, now=timezone.now())
         context = {
             "reservation": booking,
             "name": name,
             "back": request.GET.get("back", ""),
             "can_notify": can_notify,
+            "can_undo": is_cancellation and cancellation.can_undo(booking),
         }
         return render(request, "reservations/confirm_action.html", context)
-    command, done = COMMANDS[name]
+    command, text = COMMANDS[name]
+    done = text.format(booking.customer_name)
+    if name in CANCELLATIONS:
+        cancellation.cancel(request, booking, command, done)
+        return redirect_back(request, booking)
     run = partial(command, booking, now=timezone.now(), actor=request.access.actor)
-    if name in NOTIFY_CHOICE:
-        run = partial(run, mail_after=choose_mail_delay(request, delay=NO_DELAY))
-    if run_with_message(request, run, done.format(booking.customer_name)) and name == "offer":
+    if run_with_message(request, run, done) and name == "offer":
         until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
         notice = "We email the guest." if waitlist.can_mail_offers(booking) else "Call the guest: no email is sent."
         messages.info(request, f"{', '.join(booking.tables)} is held until {until}. {notice}")

@@ -1,8 +1,9 @@
-"""URL parameters of the reservation pages, and redirects."""
+"""URL parameters of the reservation pages, redirects, and the Undo that the next page offers."""
 
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,6 +24,8 @@ from reservations.notifications import GRACE_PERIOD
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
 # Unix time of the end of the last year that the pages support.
 LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
+# In the session.
+UNDO = "reservation_undo"
 
 
 def parse_day(text: str | None) -> date | None:
@@ -77,6 +80,15 @@ def redirect_back(request: PageRequest, reservation: Reservation) -> HttpRespons
     if place == "waiting":
         return redirect("waitlist", venue=venue)
     return redirect("reservation", venue=venue, reservation=reservation.public_id)
+
+
+def store_undo(request: HttpRequest, undo: dict[str, Any]) -> None:
+    """Store what the next page offers to undo, for reservations/day_flash.html."""
+    request.session[UNDO] = undo
+
+
+def pop_undo(request: HttpRequest) -> dict[str, Any] | None:
+    return request.session.pop(UNDO) if UNDO in request.session else None
 
 
 def choose_mail_delay(request: HttpRequest, *, delay: timedelta = GRACE_PERIOD) -> timedelta | None:

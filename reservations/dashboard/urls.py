@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from reservations.dashboard import day, guests, holds, reschedule, reservation
+from reservations.dashboard import cancellation, day, guests, holds, reschedule, reservation
 from reservations.dashboard.setup import hours, views
 
 urlpatterns = [
@@ -19,6 +19,7 @@ urlpatterns = [
     path("<slug:venue>/reservations/<slug:reservation>/edit", reservation.edit, name="reservation-edit"),
     path("<slug:venue>/reservations/<slug:reservation>/move", reschedule.move, name="reservation-move"),
     path("<slug:venue>/reservations/<slug:reservation>/withdraw-mail", reservation.withdraw, name="mail-withdraw"),
+    path("<slug:venue>/reservations/<slug:reservation>/restore", cancellation.restore, name="reservation-restore"),
     path("<slug:venue>/reservations/<slug:reservation>/<slug:name>", reservation.step, name="reservation-step"),
     path("<slug:venue>/guests", guests.guests, name="guests"),
     path("<slug:venue>/guests/<slug:reservation>", guests.guest, name="guest-of-venue"),

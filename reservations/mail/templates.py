@@ -36,7 +36,11 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
     reservation = mail.reservation
     text, venue = select_text(mail), one_line(reservation.venue.name)
     until = reservation.confirm_by or waitlist.offer_expires_at(reservation)
-    placeholders = {"venue": venue, "until": format_moment(until, reservation.venue.timezone) if until else ""}
+    placeholders = {
+        "venue": venue,
+        "until": format_moment(until, reservation.venue.timezone) if until else "",
+        "wait": format_wait(reservation),
+    }
     sender_domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
     subject = text["subject"].format(**placeholders)
     context = {
@@ -68,9 +72,19 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
 
 def select_text(mail: GuestMail) -> dict[str, str]:
     reservation = mail.reservation
+    if mail.kind == Kind.WAITLISTED and reservation.quoted_until and reservation.quoted_until > mail.created_at:
+        return MAIL_TEXTS["waitlisted_quoted"]
     if mail.kind != Kind.CHANGED or reservation.status != Reservation.Status.PENDING:
         return MAIL_TEXTS[mail.kind]
     return MAIL_TEXTS[Kind.OFFERED if reservation.offered_until else "changed_unconfirmed"]
+
+
+def format_wait(reservation: Reservation) -> str:
+    """Format the wait that staff quoted: `30 minutes, until 19:40`; empty if they quoted none."""
+    if reservation.quoted_until is None:
+        return ""
+    until = reservation.quoted_until.astimezone(ZoneInfo(reservation.venue.timezone))
+    return f"{reservation.quoted_minutes} minute{'' if reservation.quoted_minutes == 1 else 's'}, until {until:%H:%M}"
 
 
 def one_line(text: str) -> str:

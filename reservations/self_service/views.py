@@ -115,8 +115,12 @@ def show(
     request: HttpRequest, reservation: Reservation, *, template: str = "reservation", refusal: ApiError | None = None
 ) -> HttpResponse:
     """Render a page of the reservation: 410 if it is past, 409 with an error."""
-    state = permissions.guest_status(reservation, now=timezone.now())
+    now = timezone.now()
+    state = permissions.guest_status(reservation, now=now)
     is_past = state == permissions.GuestStatus.PAST
+    is_quoted = (
+        state == permissions.GuestStatus.WAITING and reservation.quoted_until and reservation.quoted_until > now
+    )
     until = reservation.confirm_by or waitlist.offer_expires_at(reservation)
     context = {
         "reservation": reservation,
@@ -125,6 +129,7 @@ def show(
         "may_cancel": state in permissions.CANCELLABLE,
         "may_change": state in permissions.CHANGEABLE_ONLINE,
         "day": format_day(reservation.date),
+        "wait": templates.format_wait(reservation) if is_quoted else "",
         "until": templates.format_moment(until, reservation.venue.timezone) if until else "",
         "may_book_again": state == permissions.GuestStatus.CANCELLED and reservation.venue.is_bookable_online,
         "map_url": None if is_past else map_url(reservation.venue),

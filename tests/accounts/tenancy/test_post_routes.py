@@ -63,6 +63,7 @@ RIGHTS = {
     "mail-withdraw": "reservations",
     "reservation-edit": "reservations",
     "reservation-move": "reservations",
+    "reservation-restore": "reservations",
     "reservation-step": "reservations",
     "guest-of-venue": "guests",
     "guest-merge": "guests",

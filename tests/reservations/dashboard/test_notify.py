@@ -218,14 +218,14 @@ def test_staff_choose_on_the_form_of_a_change(host: Client, party: Reservation, 
 
 
 @pytest.mark.parametrize(("choice", "count"), [("no", 0), ("yes", 1)])
-def test_staff_choose_when_they_cancel_and_the_email_does_not_wait(
+def test_staff_choose_when_they_cancel_and_the_email_waits_a_minute(
     host: Client, party: Reservation, choice: str, count: int
 ) -> None:
     assert "Email the guest" in host.get(url(party, "/cancel")).content.decode()
     host.post(url(party, "/cancel"), {"notify": choice})
     party.refresh_from_db()
     assert party.status == "cancelled"
-    assert mails(party) == [("cancelled", "pending", timedelta(0))] * count
+    assert mails(party) == [("cancelled", "pending", timedelta(seconds=60))] * count
 
 
 def test_a_choice_is_offered_only_if_the_guest_can_be_emailed(host: Client, party: Reservation) -> None:

@@ -10,7 +10,9 @@ from django.test import Client
 
 from accounts.models import Event, Venue
 from reservations.booking import waitlist
+from reservations.mail import templates
 from reservations.models import Reservation
+from reservations.self_service import links
 from tests.reservations import consistency
 from tests.support import builders, users
 
@@ -82,6 +84,28 @@ def test_a_party_with_an_email_address_is_emailed_and_offered_the_next_free_tabl
     assert waitlist.process_waitlist(dinner, now=NOW) == 1
     party.refresh_from_db()
     assert (party.tables, party.is_walk_in) == (["T1"], False)
+
+
+def test_the_email_and_the_page_of_the_guest_name_the_quoted_wait(dinner: Venue, host: Client, client: Client) -> None:
+    add(host, dinner, customer_email="linus@example.com")
+    party = Reservation.objects.get()
+    (queued,) = party.guest_mails.all()
+    body = templates.build_mail(queued).body
+    assert "You are on the waiting list. The wait is about 20 minutes, until 19:20." in body
+    page = f"/guest/{links.token_of(party)}"
+    assert "<dt>Wait</dt><dd>About 20 minutes, until 19:20</dd>" in client.get(page).content.decode()
+    # After that the wait says nothing, nor does an email that is written then.
+    Reservation.objects.update(date="2031-05-04", starts_at=NOW + timedelta(days=1), ends_at=NOW + timedelta(days=2))
+    with time_machine.travel(NOW + timedelta(minutes=20), tick=False):
+        assert "<dt>Wait</dt>" not in client.get(page).content.decode()
+    queued.created_at = NOW + timedelta(minutes=20)
+    assert "No table is free at this time" in templates.build_mail(queued).body
+
+
+def test_the_email_of_a_party_without_a_quoted_wait_names_none(dinner: Venue, host: Client) -> None:
+    add(host, dinner, customer_email="linus@example.com", quoted_minutes="", date="2031-05-03", time="20:00")
+    (queued,) = Reservation.objects.get().guest_mails.all()
+    assert "No table is free at this time, so you are on the waiting list." in templates.build_mail(queued).body
 
 
 @pytest.mark.sample(2)
