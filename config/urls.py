@@ -62,6 +62,7 @@ urlpatterns = [
     path("account/sessions/", include("allauth.usersessions.urls")),
     path("admin/", admin.site.urls),
     re_path("^photos/(?=dish_)", include("orders.menu.photo_urls")),
+    re_path("^photos/(?=img_)", include("reservations.booking_page.image_urls")),
     re_path("^photos(?:/|$)", include("catalogue.photos.views")),
     path("guest/", include("reservations.self_service.urls")),
     path("book/", include("reservations.booking_page.urls")),

@@ -59,9 +59,9 @@ def record_change(
 def withdraw_mail(reservation: Reservation, mail: UUID) -> bool:
     """Delete an email about a change or cancellation by staff if no attempt to send it has begun.
 
-    Returns whether the guest gets none. Also True for an email that was withdrawn before. Deletes in one conditional statement: a worker that claims the
-    email counts its attempt in the same row. The email before it, which was dropped because this one replaced it,
-    becomes due again. Two statements.
+    Returns whether the guest gets none. Also True for an email that was withdrawn before. Deletes in one conditional
+    statement: a worker that claims the email counts its attempt in the same row. The email before it, which was
+    dropped because this one replaced it, becomes due again. Two statements.
     """
     mails = GuestMail.objects.filter(reservation=reservation)
     unsent = mails.filter(pk=mail, kind__in=WITHDRAWABLE, state=GuestMail.State.PENDING, attempts=0)

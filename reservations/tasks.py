@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from reservations.booking import email_confirmation, holds, waitlist
+from reservations.booking_page import branding
 from reservations.floor import tables as floor
 from reservations.guests import retention
 from reservations.mail import queue
@@ -39,6 +40,11 @@ def cancel_unconfirmed_bookings(**_: Any) -> None:
 @shared_task(name="reservations.tasks.delete_expired_holds")
 def delete_expired_holds(**_: Any) -> None:
     holds.delete_expired(now=timezone.now())
+
+
+@shared_task(name="reservations.tasks.delete_unused_images")
+def delete_unused_images(**_: Any) -> None:
+    branding.delete_unused_images(now=timezone.now())
 
 
 @shared_task(name="reservations.tasks.erase_expired_guests")

@@ -8,35 +8,19 @@ from uuid import UUID
 from django.db import transaction
 from PIL import Image
 
-from framework.images import thumbnails
-from framework.images.storage import delete_files, store_file
-from framework.images.thumbnails import SIZES, Thumbnail
+from framework.images.photo_files import PhotoFiles
+from framework.images.thumbnails import Thumbnail
 from framework.images.uploads import encode_original
-from framework.public_ids import decode, encode
+from framework.public_ids import decode
 from orders.models import DishPhoto, MenuItem
 
-PREFIX = "dish"
+FILES = PhotoFiles(prefix="dish", folder="dishes")
 # A photo that has no dish after this time is not being uploaded any more.
 MAX_UPLOAD_TIME = timedelta(hours=1)
 
 
 def thumbnail_path(photo: UUID, size: str) -> str:
-    return f"/photos/{encode(PREFIX, photo)}/{size}.webp"
-
-
-def file_name(photo: UUID, kind: str) -> str:
-    """Name in the storage of the original or of a thumbnail."""
-    name = encode(PREFIX, photo)
-    # The last characters of an id are random, so the folders fill evenly.
-    return f"dishes/{name[-2:]}/{name}-{kind}"
-
-
-def original_name(photo: UUID) -> str:
-    return file_name(photo, "original.jpg")
-
-
-def thumbnail_name(photo: UUID, size: str) -> str:
-    return file_name(photo, f"{size}-{thumbnails.VERSION}.webp")
+    return FILES.thumbnail_path(photo, size)
 
 
 def load(public_id: str, size: str) -> Thumbnail | None:
@@ -44,14 +28,10 @@ def load(public_id: str, size: str) -> Thumbnail | None:
 
     None if no dish has the photo, if its account is closed, or if its file is missing. One query.
     """
-    pk = decode(PREFIX, public_id)
+    pk = decode(FILES.prefix, public_id)
     if not pk or not MenuItem.objects.filter(photo=pk, menu__venue__account__closed_at=None).exists():
         return None
-    try:
-        make = partial(thumbnails.scale_original, original_name(pk), size)
-        return thumbnails.load_or_make(thumbnail_name(pk, size), make)
-    except FileNotFoundError:
-        return None
+    return FILES.load(pk, size)
 
 
 def store(image: Image.Image, *, now: datetime) -> DishPhoto:
@@ -65,7 +45,7 @@ def store_original(content: bytes, *, now: datetime) -> DishPhoto:
     Call it outside a transaction: after a crash the committed row is what tells that there may be a file.
     """
     photo = DishPhoto.objects.create(created_at=now)
-    store_file(original_name(photo.pk), content)
+    FILES.store(photo.pk, content)
     return photo
 
 
@@ -90,7 +70,7 @@ def discard_on_commit(photos: Iterable[UUID | None]) -> None:
 def delete(photos: Iterable[UUID]) -> None:
     """Delete those photos that no dish has: the files, then the row, so that an interrupted call can be repeated."""
     for photo in DishPhoto.objects.filter(pk__in=list(photos), item=None):
-        delete_files([original_name(photo.pk), *(thumbnail_name(photo.pk, size) for size in SIZES)])
+        FILES.delete(photo.pk)
         photo.delete()
 
 

@@ -180,7 +180,7 @@ def undo_cancellation(
     now: datetime,
     actor: str,
 ) -> None:
-    """Restore a cancelled reservation: `former` are its CANCELLATION_FIELDS before, `version` that of the cancellation.
+    """Restore a cancelled reservation: `former` are its CANCELLATION_FIELDS before, `version` is its version since.
 
     It gets its tables again, or the best free ones if one of them was taken. A party on the waiting list whose offered
     table was taken waits again. The email about the cancellation is withdrawn; if it is sent already, the guest gets

@@ -24,7 +24,7 @@ from framework.api.rate_limits.client_ip import client_network
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.differences import format_day
-from reservations.booking_page import online_booking
+from reservations.booking_page import branding, online_booking
 from reservations.booking_page.choices import ChoiceForm, load_choices
 from reservations.forms.reservation import PHONE_HELP, GuestFieldsMixin
 from reservations.mail import templates
@@ -108,18 +108,22 @@ def booking_page(*methods: str) -> Callable[[BookView], BookView]:
         @xframe_options_exempt
         @wraps(view)
         def wrapper(request: HttpRequest, *, venue: str, **params: str) -> HttpResponse:
+            headers = dict(HEADERS)
+
             def call() -> HttpResponse:
                 key = decode(PREFIX, venue)
-                row = Venue.objects.select_related("account").filter(pk=key).first() if key else None
+                row = Venue.objects.select_related("account", "branding").filter(pk=key).first() if key else None
                 if row is None or not online_booking.is_open(row):
                     raise links.InvalidLink
+                policy = headers["Content-Security-Policy"]
+                headers["Content-Security-Policy"] = branding.allow_branding(policy, branding.find_branding(row))
                 if request.method in methods:
                     return view(request, row, **params)
                 response = render(request, "reservations/booking_page/not_found.html", status=405)
                 response["Allow"] = ", ".join(methods)
                 return response
 
-            return respond(request, call, folder="booking_page", headers=HEADERS)
+            return respond(request, call, folder="booking_page", headers=headers)
 
         return wrapper
 

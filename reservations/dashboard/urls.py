@@ -3,7 +3,7 @@
 from django.urls import path
 
 from reservations.dashboard import cancellation, day, guests, holds, reschedule, reservation
-from reservations.dashboard.setup import hours, views
+from reservations.dashboard.setup import branding, hours, views
 
 urlpatterns = [
     path("<slug:venue>/reservations", day.day, name="reservation-day"),
@@ -29,6 +29,7 @@ urlpatterns = [
     path("<slug:venue>/guests/<slug:reservation>/download", guests.download, name="guest-download"),
     path("<slug:venue>/settings/tables", views.tables, name="setup-tables"),
     path("<slug:venue>/settings/hours", hours.hours, name="setup-hours"),
+    path("<slug:venue>/settings/appearance", branding.edit, name="setup-branding"),
 ]
 for kind in views.KINDS:
     folder = f"<slug:venue>/settings/{kind}"

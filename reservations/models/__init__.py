@@ -1,5 +1,6 @@
-"""Reservations, holds, tables, service hours and guests of a venue."""
+"""Reservations, holds, tables, service hours, guests and branding of a venue."""
 
+from reservations.models.branding import Branding, BrandingImage
 from reservations.models.guests import GuestContact, GuestMail, GuestProfile, OnlineBooking
 from reservations.models.holds import Hold
 from reservations.models.reservations import (

@@ -32,7 +32,7 @@ def find(token: str, *, signer: TokenSigner = SIGNER) -> Reservation:
         key = decode(PREFIX, signer.unsign(token))
     except BadSignature as error:
         raise InvalidLink from error
-    reservation = Reservation.objects.select_related("venue").filter(pk=key).first() if key else None
+    reservation = Reservation.objects.select_related("venue__branding").filter(pk=key).first() if key else None
     if reservation is None:
         raise InvalidLink
     return reservation

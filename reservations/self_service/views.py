@@ -20,6 +20,7 @@ from framework.signed_tokens import BadSignature, TokenSigner
 from reservations.booking import email_confirmation, waitlist
 from reservations.booking.differences import format_day, list_differences, to_former
 from reservations.booking.slot_states import SlotState
+from reservations.booking_page import branding
 from reservations.booking_page.choices import ChoiceForm, load_choices
 from reservations.forms.reservation import validate_requests
 from reservations.mail import templates
@@ -35,7 +36,8 @@ HEADERS = {
     # Not `no-referrer`: browsers then send `Origin: null` with the forms, which Django's CSRF check refuses.
     "Referrer-Policy": "same-origin",
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'none'"
     ),
 }
 
@@ -74,8 +76,12 @@ def guest_page(
     def decorate(view: GuestView) -> Callable[..., HttpResponse]:
         @wraps(view)
         def wrapper(request: HttpRequest, *, token: str) -> HttpResponse:
+            own_headers = dict(headers)
+
             def call() -> HttpResponse:
                 reservation = links.find(token)
+                policy, look = headers["Content-Security-Policy"], branding.find_branding(reservation.venue)
+                own_headers["Content-Security-Policy"] = branding.allow_branding(policy, look)
                 if request.method in methods:
                     return view(request, reservation)
                 if request.method in ("GET", "HEAD"):
@@ -84,7 +90,7 @@ def guest_page(
                 response["Allow"] = ", ".join(methods)
                 return response
 
-            return respond(request, call, folder="self_service", headers=headers)
+            return respond(request, call, folder="self_service", headers=own_headers)
 
         return wrapper
 

@@ -71,6 +71,7 @@ RIGHTS = {
     "guest-erase": "guests",
     "venue-save": "venue",
     "setup-tables": "venue",
+    "setup-branding": "venue",
     "setup-new-area": "venue",
     "setup-edit-area": "venue",
     "setup-remove-area": "venue",

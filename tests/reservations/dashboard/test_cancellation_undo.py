@@ -82,7 +82,7 @@ def send_due(after: timedelta) -> list[str]:
     """Send the email that is due this long after noon; return the subjects."""
     mail.outbox.clear()
     queue.send_due(now=NOW + after)
-    return [message.subject for message in mail.outbox]
+    return [str(message.subject) for message in mail.outbox]
 
 
 def types(party: Reservation) -> list[str]:

@@ -1,0 +1,61 @@
+"""The form of a venue's colour, logo and photo."""
+
+from typing import Any
+
+from django import forms
+from PIL import Image
+
+from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
+from reservations.booking_page.branding import IMAGES
+from reservations.booking_page.colors import OUR_COLOR
+from reservations.models import Branding
+
+
+class BrandingForm(forms.Form):
+    """The colour, and for each image a file, and a box that removes it."""
+
+    color = forms.RegexField(
+        "^#[0-9a-fA-F]{6}$",
+        label="Color",
+        widget=forms.TextInput({"type": "color"}),
+        help_text=f"Of buttons and links. Without a color of your own it is {OUR_COLOR}. A color in which texts"
+        " cannot be read is adjusted.",
+        error_messages={"invalid": f"Enter a color such as {OUR_COLOR}."},
+    )
+    logo = forms.FileField(
+        label="Logo", required=False, help_text=f"On white. {HELP_TEXT}", widget=forms.FileInput({"accept": ACCEPT})
+    )
+    removes_logo = forms.BooleanField(label="Remove the logo", required=False)
+    photo = forms.FileField(
+        label="Photo",
+        required=False,
+        help_text="Shown three times as wide as high: its middle.",
+        widget=forms.FileInput({"accept": ACCEPT}),
+    )
+    removes_photo = forms.BooleanField(label="Remove the photo", required=False)
+
+    def __init__(self, *args: Any, branding: Branding | None, **options: Any) -> None:
+        super().__init__(*args, initial={"color": (branding and branding.color) or OUR_COLOR}, **options)
+        for name in IMAGES:
+            if branding is None or getattr(branding, f"{name}_id") is None:
+                del self.fields[f"removes_{name}"]
+
+    def clean_color(self) -> str:
+        """The colour, or an empty text for ours."""
+        color: str = self.cleaned_data["color"].lower()
+        return "" if color == OUR_COLOR else color
+
+    def clean_logo(self) -> Image.Image | None:
+        return self._read("logo")
+
+    def clean_photo(self) -> Image.Image | None:
+        return self._read("photo")
+
+    def _read(self, name: str) -> Image.Image | None:
+        upload = self.cleaned_data[name]
+        if not upload:
+            return None
+        try:
+            return read_image(upload.file, length=upload.size)
+        except InvalidImage as error:
+            raise forms.ValidationError(error.message) from error
