@@ -29,13 +29,14 @@ class BrandingForm(forms.Form):
     photo = forms.FileField(
         label="Photo",
         required=False,
-        help_text="Shown three times as wide as high: its middle.",
+        help_text="Cropped to three times as wide as high.",
         widget=forms.FileInput({"accept": ACCEPT}),
     )
     removes_photo = forms.BooleanField(label="Remove the photo", required=False)
 
     def __init__(self, *args: Any, branding: Branding | None, **options: Any) -> None:
-        super().__init__(*args, initial={"color": (branding and branding.color) or OUR_COLOR}, **options)
+        super().__init__(*args, **options)
+        self.initial["color"] = (branding and branding.color) or OUR_COLOR
         for name in IMAGES:
             if branding is None or getattr(branding, f"{name}_id") is None:
                 del self.fields[f"removes_{name}"]

@@ -221,6 +221,34 @@ def test_the_message_of_a_move_stays_in_view_and_offers_undo_and_no_email(visit:
     block(page, "Ada", "T1").wait_for()
 
 
+@pytest.mark.parametrize(("width", "has_touch"), [(390, True), (1280, False)])
+def test_a_cancellation_is_undone_from_its_message(visit: Visit, width: int, has_touch: bool) -> None:
+    zone, hour = working_hour()
+    page = visit({"width": width, "height": 600}, has_touch=has_touch)
+    day = open_day(page, name=f"undo{width}", hour=hour, zone=zone)
+    for back in ("day", "reservation"):
+        page.goto(f"{day}?view=list")
+        page.get_by_role("link", name="Ada", exact=True).click()
+        page.get_by_role("heading", name="Ada").wait_for()
+        page.goto(f"{page.url}/cancel{'?back=day' if back == 'day' else ''}")
+        assert offences(page) == []
+        page.get_by_role("button", name="Cancel the reservation").click()
+        toast = page.locator("#status-message .toast")
+        toast.get_by_text("The reservation of Ada was cancelled.").wait_for()
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        box = toast.bounding_box()
+        assert box
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 600
+        assert offences(page) == []
+        assert not overflows(page)
+        toast.get_by_role("button", name="Do not email").click()
+        toast.get_by_text("The guest is not emailed.").wait_for()
+        toast.get_by_role("button", name="Undo").click()
+        page.get_by_text("The reservation of Ada is restored at T1.").wait_for()
+        assert page.url.startswith(f"{day}?day=" if back == "day" else f"{day}/res_")
+
+
 def test_a_phone_shows_twelve_parties_below_a_header_that_stays(visit: Visit, site: Up) -> None:
     page, demo = visit(PHONE, has_touch=True), site.record["dashboard"]
     sign_in(page, email=demo["email"], password=demo["password"])
@@ -260,3 +288,14 @@ def test_a_known_guest_is_found_by_the_number_while_a_reservation_is_entered(vis
     assert not overflows(page)
     page.keyboard.press("Escape")
     assert page.get_by_role("button", name="Ada").count() == 0
+    # A national number: Ada's is of the venue's country.
+    page.get_by_label("Name").fill("Linus")
+    page.get_by_label("Phone").fill("+15550100999")
+    page.get_by_label("Time").fill(f"{hour:02}:30")
+    page.get_by_label("Guests").fill("2")
+    page.get_by_role("button", name="Create reservation").click()
+    page.get_by_text("The reservation of Linus was confirmed").wait_for()
+    page.goto(f"{day}/new")
+    page.get_by_label("Phone").press_sequentially("0100999")
+    page.get_by_role("button", name="Linus").click()
+    assert page.get_by_label("Name").input_value() == "Linus"

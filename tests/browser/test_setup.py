@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PIL import Image
 
 from tests.accounts.webhook_receivers import receiving
 from tests.browser.test_board import place
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
+Visit = Callable[..., "Page"]
 
 
 def home(page: "Page") -> str:
@@ -23,6 +25,39 @@ def home(page: "Page") -> str:
     page.goto("/dashboard")
     page.wait_for_url("**/dashboard/ven_*")
     return page.url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_venue_gives_its_booking_page_a_color_a_logo_and_a_photo(visit: Visit, tmp_path: Path, scheme: str) -> None:
+    page = visit(color_scheme=scheme)
+    sign_up(page, email=f"look.{scheme}@example.com", restaurant="Osteria Bella")
+    page.goto(f"{home(page)}/settings")
+    page.get_by_label("Online booking").check()
+    page.locator("#guests").get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Appearance").click()
+    assert offences(page) == []
+    for name, size in (("Logo", (300, 100)), ("Photo", (1200, 800))):
+        Image.new("RGB", size, "#8b0000").save(tmp_path / f"{name}.png")
+        page.get_by_label(name, exact=True).set_input_files(tmp_path / f"{name}.png")
+    page.get_by_label("Color").fill("#ffd400")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("#ffd400 is too light for text").wait_for()
+    page.get_by_alt_text("Current logo").wait_for()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert offences(page) == []
+        assert not overflows(page)
+    page.get_by_role("link", name="booking page").click()
+    page.get_by_role("heading", name="Osteria Bella").wait_for()
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        for kind in ("logo", "cover"):
+            loaded = page.locator(f".branding .{kind}").evaluate("image => image.complete && image.naturalWidth > 0")
+            assert loaded, kind
+        ground = page.locator("button.quiet").first.evaluate("button => getComputedStyle(button).color")
+        assert ground == ("rgb(125, 104, 0)" if scheme == "light" else "rgb(255, 212, 0)")
+        assert offences(page) == []
+        assert not overflows(page)
 
 
 def test_a_test_event_arrives_and_is_shown_without_reloading(visit: "Callable[..., Page]") -> None:

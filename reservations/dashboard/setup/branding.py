@@ -27,8 +27,6 @@ def edit(request: PageRequest) -> HttpResponse:
             if values[name] or values.get(f"removes_{name}"):
                 set_image(venue, name, values[name], now=now)
         messages.success(request, "Saved.")
-        if values["color"] and (note := colors.explain(values["color"])):
-            messages.warning(request, note)
         return redirect("setup-branding", venue=venue.public_id)
     color = (branding and branding.color) or colors.OUR_COLOR
     context = {
