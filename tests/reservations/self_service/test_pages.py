@@ -125,7 +125,8 @@ def test_a_page_is_not_cached_not_indexed_and_does_not_leak_its_link(venue: Venu
     assert response["Referrer-Policy"] == "same-origin"
     assert response["X-Frame-Options"] == "DENY"
     assert response["Content-Security-Policy"] == (
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'none'"
     )
 
 
