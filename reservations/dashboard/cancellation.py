@@ -33,12 +33,13 @@ def can_undo(reservation: Reservation) -> bool:
 
 def cancel(request: PageRequest, booking: Reservation, command: Callable[..., Any], done: str) -> None:
     """Cancel by the command, and offer Undo on the next page, or show the error there."""
-    now, has_undo = timezone.now(), can_undo(booking)
-    mail_after = choose_mail_delay(request, delay=GRACE_PERIOD if has_undo else NO_DELAY)
+    now = timezone.now()
     try:
         with transaction.atomic():
             table_assignment.lock_reservation(booking)
-            version, former = booking.version, {name: getattr(booking, name) for name in commands.CANCELLATION_FIELDS}
+            version, has_undo = booking.version, can_undo(booking)
+            former = {name: getattr(booking, name) for name in commands.CANCELLATION_FIELDS}
+            mail_after = choose_mail_delay(request, delay=GRACE_PERIOD if has_undo else NO_DELAY)
             command(booking, mail_after=mail_after, now=now, actor=request.access.actor)
     except ApiError as refusal:
         messages.error(request, refusal.message)
