@@ -29,7 +29,7 @@ from reservations.booking_page.choices import ChoiceForm, load_choices
 from reservations.forms.reservation import PHONE_HELP, GuestFieldsMixin
 from reservations.mail import templates
 from reservations.self_service import links, permissions
-from reservations.self_service.views import respond
+from reservations.self_service.views import map_url, respond
 
 HEADERS = {
     "Cache-Control": "no-store, private",
@@ -170,6 +170,8 @@ def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
         "day": format_day(reservation.date),
         "until": templates.format_moment(deadline, venue.timezone) if deadline else "",
         "manage": online_booking.manage_link(reservation),
+        "token": links.token_of(reservation),
+        "map_url": map_url(venue),
         "is_unsent": venue.is_sandbox and not settings.MAILBOX_DIR,
         "is_mailed": bool(reservation.customer_email and venue.mails_guests),
     }

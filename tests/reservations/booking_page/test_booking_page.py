@@ -165,6 +165,20 @@ def test_a_booking_shows_what_happens_next(osteria: Venue) -> None:
     assert not response.cookies
 
 
+def test_booked_page_has_the_calendar_file_and_the_map(db: None) -> None:
+    venue = trattoria(address="Via Roma 1, Roma")
+    booked = seen(post(venue)["Location"]).content.decode()
+    calendar = f"/guest/{links.token_of(Reservation.objects.get())}/reservation.ics"
+    assert f'<a href="{calendar}">Add to calendar</a>' in booked
+    assert "https://www.openstreetmap.org/search?query=Via+Roma+1%2C+Roma" in booked
+    assert seen(calendar)["Content-Type"] == "text/calendar; charset=utf-8"
+
+
+def test_booked_page_of_a_guest_who_has_to_confirm_has_no_link_with_the_token(db: None) -> None:
+    booked = seen(post(trattoria(proves_guests=True))["Location"]).content.decode()
+    assert links.token_of(Reservation.objects.get()) not in booked
+
+
 def test_booked_page_links_the_mailbox_where_its_mail_arrives(
     osteria: Venue, settings: LazySettings, tmp_path: Path
 ) -> None:
