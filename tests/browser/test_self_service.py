@@ -195,7 +195,7 @@ def test_a_guest_changes_the_reservation_with_and_without_javascript(
     assert "Guests: 4, was 2" in saved
     check()
     page.get_by_role("link", name="Change reservation").click()
-    page.get_by_label("Special requests").fill("A window")
+    page.get_by_role("textbox", name="Special requests").fill("A window")
     page.get_by_role("button", name="Save requests").click()
     page.get_by_text("The restaurant sees your special requests.").wait_for()
     check()
