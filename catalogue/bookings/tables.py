@@ -16,7 +16,7 @@ from catalogue.models import FlowBooking
 from catalogue.offers.booking import (
     NoSuchBooking,
     SlotFull,
-    lock_contact,
+    lock_guest,
     reservation_of_token,
 )
 from framework.api.pagination import cursor as pagination_cursor
@@ -32,7 +32,6 @@ from reservations.booking.availability import (
 )
 from reservations.booking.slot_states import SlotState
 from reservations.booking.times import find_slot, set_start
-from reservations.guests.profiles import hash_contact
 from reservations.models import Area, Reservation
 from reservations.self_service import permissions
 
@@ -53,20 +52,21 @@ def book_table(
     special_requests: str = "",
     area: str | None = None,
     owner: str = "",
-    is_only: bool = False,
+    additional_table: bool = False,
     now: datetime,
 ) -> FlowBooking:
     """Book a free table: it is confirmed at once, or nothing is stored.
 
-    The venue's events and the guest's mail are sent as for any reservation. `is_only` refuses a second table of the
-    same contact at the same restaurant and time. Raises what find_venue and commands.book raise about names and
-    times, SlotFull with `alternatives` if no table is free, and TooManyBookings. About eighteen statements.
+    The venue's events and the guest's mail are sent as for any reservation. Raises what find_venue and commands.book
+    raise about names and times, SlotFull with `alternatives` if no table is free, TooManyBookings, and AlreadyBooked
+    without `additional_table`. About nineteen statements.
     """
     _, venue = find_venue(slug)
     chosen_area = choose_area(venue, area)
-    contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
+    wanted = Reservation(venue=venue, date=day, time=at, party_size=party_size)
+    set_start(wanted, now=now)
     with transaction.atomic():
-        lock_contact(contact, now=now, only_at=(venue.pk, day, at) if is_only else None)
+        contact = lock_guest(customer_email, customer_phone, wanted=None if additional_table else wanted, now=now)
         try:
             reservation = commands.book(
                 venue,

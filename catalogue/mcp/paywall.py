@@ -53,8 +53,8 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
     NoSuchBooking: "book_table gives the `id` and the `manage_token`; list_my_bookings lists those of an account.",
     TooManyBookings: "The guest can cancel one of them with cancel_booking, or by its `manage_url`.",
     AlreadyBooked: (
-        "Tell the guest about it. change_booking moves it, and cancel_booking cancels it, with the `manage_token`; who"
-        " has its `manage_url`, which the confirmation links, can see, move and cancel it, too."
+        "Tell the guest about it. get_booking shows it, change_booking moves it and cancel_booking cancels it, with"
+        " the `manage_token` of the first answer; the link in the guest's confirmation does all three."
     ),
     ExportNotFound: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",

@@ -3,11 +3,12 @@
 Every transaction takes its locks in one order: the contact, the slot, the reservation, the tables, the venue's tally.
 """
 
-from collections.abc import Sequence
-from datetime import date, datetime, time
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Q
 
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import slot_materialization
@@ -18,7 +19,7 @@ from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode
 from reservations.booking import commands
-from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
+from reservations.booking.availability import ONE_DAY, OutsideServiceHours, SlotUnavailable, stay_duration
 from reservations.booking.times import ReservationInPast
 from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import Reservation
@@ -58,7 +59,7 @@ class TooManyBookings(ApiError):
 
 
 class AlreadyBooked(TooManyBookings):
-    """The contact already has a table at this restaurant and time, and the request is for a single table.
+    """The guest has a table at this restaurant at this time, and the request is not for an additional one.
 
     The error describes it without the guest's token: the request proves no more than that it knows the contact.
     """
@@ -68,7 +69,10 @@ class AlreadyBooked(TooManyBookings):
     def __init__(self, held: FlowBooking) -> None:
         reservation = held.reservation
         super().__init__(
-            "This guest has a table at this restaurant at this time already: `booking`. Nothing more was booked.",
+            f"This guest already has a table at this restaurant at this time: {held.public_id}, described in"
+            " `booking`. Nothing more was booked. Look at it or change it, or send `additional_table` as true if the"
+            " guest wants one more.",
+            param="additional_table",
             extra={
                 "booking": {
                     "id": held.public_id,
@@ -112,19 +116,19 @@ def book_offer(
     customer_email: str | None = None,
     customer_phone: str | None = None,
     special_requests: str = "",
-    is_only: bool = False,
+    additional_table: bool = False,
     owner: str = "",
     now: datetime,
 ) -> FlowBooking:
     """Book a table at an offer: the booking is confirmed at once, or nothing is stored.
 
-    The venue's events and the guest's mail are sent as for any reservation. `is_only` refuses a second table of the
-    same contact at the same restaurant and time. Raises NoSuchOffer, OfferExpired, SlotFull, TooManyBookings, and
-    InvalidRequest for a party size that the offer excludes. About sixteen statements.
+    The venue's events and the guest's mail are sent as for any reservation. Raises NoSuchOffer, OfferExpired,
+    SlotFull, TooManyBookings, AlreadyBooked without `additional_table`, and InvalidRequest for a party size that the
+    offer excludes. About eighteen statements.
     """
-    contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
     with transaction.atomic():
-        lock_contact(contact, now=now, only_at=time_of_offer(offer) if is_only else None)
+        wanted = None if additional_table else party_at_offer(offer, party_size=party_size)
+        contact = lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
         take_seats(offer, seats=party_size, now=now)
         slot = FlowSlot.objects.select_related("restaurant__listing__venue").get(pk=offer)
         try:
@@ -153,31 +157,65 @@ def book_offer(
         )
 
 
-def time_of_offer(offer: UUID) -> tuple[UUID, date, time] | None:
-    """Return the venue, the date and the time of an offer; None if there is no such offer. One query."""
-    rows = FlowSlot.objects.filter(pk=offer).values_list("restaurant__listing__venue", "date", "time")
-    return rows.first()
+def party_at_offer(offer: UUID, *, party_size: int) -> Reservation | None:
+    """Return an unsaved reservation at the time of an offer; None if there is no such offer. One query."""
+    slots = FlowSlot.objects.filter(pk=offer, restaurant__listing__isnull=False)
+    slot = slots.select_related("restaurant__listing__venue").first()
+    if slot is None:
+        return None
+    venue = slot.restaurant.listing.venue
+    return Reservation(venue=venue, date=slot.date, time=slot.time, starts_at=slot.starts_at, party_size=party_size)
 
 
-def lock_contact(contact: str, *, now: datetime, only_at: tuple[UUID, date, time] | None = None) -> None:
-    """Lock a contact until the transaction ends, and check its attempts of this hour and its upcoming bookings.
+def lock_guest(
+    customer_email: str | None, customer_phone: str | None, *, wanted: Reservation | None, now: datetime
+) -> str:
+    """Lock a guest's contacts until the transaction ends, check the limits, and return the contact that they count.
 
-    `only_at` (venue, date and time) also refuses a second booking there. Raises TooManyBookings, RateLimitExceeded.
-    Two statements, three with `only_at`.
+    With `wanted`, an unsaved reservation, the guest may have no other table of the data API at that venue then: no
+    repeated request books a second one, whatever its words or key, and not at the same time either. Raises
+    AlreadyBooked, TooManyBookings, RateLimitExceeded. Two statements, one more with both contacts and with `wanted`,
+    and two more if the guest comes on the same day.
     """
+    contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
+    contacts = {contact} | (
+        {hash_contact(customer_email=None, customer_phone=customer_phone)} if customer_phone else set()
+    )
     count_attempt(contact)
-    CONTACT_LOCK.acquire(contact)
-    upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, reservation__starts_at__gt=now)
-    # The seats of a booking that the venue has just cancelled may not be released yet.
-    upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)
-    if only_at is not None:
-        venue, day, at = only_at
-        same_time = upcoming.filter(reservation__venue=venue, reservation__date=day, reservation__time=at)
-        held = same_time.select_related("slot__restaurant", "reservation__venue__listing__restaurant").first()
+    for one in sorted(contacts):
+        CONTACT_LOCK.acquire(one)
+    if wanted is not None:
+        held = find_overlapping(wanted, contacts, customer_phone=customer_phone)
         if held is not None:
             raise AlreadyBooked(held)
-    if upcoming.count() >= MAX_UPCOMING:
+    # The seats of a booking that the venue has just cancelled may not be released yet.
+    upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, reservation__starts_at__gt=now)
+    if upcoming.exclude(reservation__status=Reservation.Status.CANCELLED).count() >= MAX_UPCOMING:
         raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings, which is the maximum.")
+    return contact
+
+
+def find_overlapping(
+    wanted: Reservation, contacts: Collection[str], *, customer_phone: str | None
+) -> FlowBooking | None:
+    """Return the booking that a guest has at the venue during the wanted stay. One query, and two if one is near."""
+    is_guest = Q(contact__in=contacts)
+    if customer_phone:
+        # The contact of a booking with an email address is its hash alone.
+        is_guest |= Q(reservation__customer_phone=customer_phone)
+    near = (wanted.starts_at - ONE_DAY, wanted.starts_at + ONE_DAY)
+    bookings = FlowBooking.objects.filter(
+        is_guest, reservation__venue=wanted.venue_id, reservation__starts_at__range=near
+    ).exclude(reservation__status=Reservation.Status.CANCELLED)
+    rows = list(bookings.select_related("slot__restaurant", "reservation__venue__listing__restaurant"))
+    if not rows:
+        return None
+    ends_at = wanted.starts_at + stay_duration(wanted, has_tables=True)
+    rows.sort(key=lambda row: abs(row.reservation.starts_at - wanted.starts_at))
+    return next(
+        (row for row in rows if row.reservation.starts_at < ends_at and wanted.starts_at < row.reservation.ends_at),
+        None,
+    )
 
 
 def count_attempt(contact: str) -> None:

@@ -1,8 +1,8 @@
 """Book a table at an offer, or any table at a time, exactly once, however often the request is repeated.
 
 REST and MCP both use it. REST clients send an idempotency key. Agents may omit it and still repeat a request, because
-a response was lost or their model believes so: then the request itself is the key, and a guest has one table at a
-time.
+a response was lost or their model believes so: then the request itself is the key. In other words or with another key
+it books nothing either, because a guest has one table at a time (booking.lock_guest).
 """
 
 import hashlib
@@ -72,7 +72,9 @@ class BookingRequest:
 
     @property
     def digest(self) -> bytes:
-        content = [str(self.at), dict(self.guest)]
+        # False is left out: digests were stored before this field existed.
+        guest = {name: value for name, value in self.guest.items() if name != "additional_table" or value}
+        content = [str(self.at), guest]
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
@@ -103,7 +105,7 @@ def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
-def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> FlowBooking:
+def book_request(request: BookingRequest, *, now: datetime) -> FlowBooking:
     """Book the table; at a time with the highest discount, or the next one if that is sold out in the meantime, or
     without one.
 
@@ -114,13 +116,11 @@ def book_request(request: BookingRequest, *, now: datetime, is_only: bool = Fals
             for found in find_offers_at(when, party_size=request.guest["party_size"], now=now):
                 with suppress(SlotFull, OfferExpired):
                     key = booking.parse_offer_id(found.id)
-                    return booking.book_offer(key, now=now, is_only=is_only, owner=request.owner, **request.guest)
-            return tables.book_table(
-                slug, day=day, at=time_of_day, owner=request.owner, is_only=is_only, now=now, **request.guest
-            )
+                    return booking.book_offer(key, now=now, owner=request.owner, **request.guest)
+            return tables.book_table(slug, day=day, at=time_of_day, owner=request.owner, now=now, **request.guest)
         case offer:
             key = booking.parse_offer_id(offer)
-            return booking.book_offer(key, now=now, is_only=is_only, owner=request.owner, **request.guest)
+            return booking.book_offer(key, now=now, owner=request.owner, **request.guest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +166,9 @@ def book_once(attempt: Attempt, *, now: datetime) -> FlowBooking:
     """Book the table, or return the booking that an earlier identical attempt has made, in its current state.
 
     A key books once, even if that booking was cancelled since, and rejects a different request; so does the answer to
-    a question. Without a key the same request makes no second booking unless the first was cancelled, and the guest
-    has one table at a time across all callers. Raises what `book_request` raises, IdempotencyKeyReused,
-    AnswerAlreadyUsed, IdempotencyInProgress, and NoSuchBooking if the booking was erased.
+    a question. Without a key the same request makes no second booking unless the first was cancelled. Raises what
+    `book_request` raises, IdempotencyKeyReused, AnswerAlreadyUsed, IdempotencyInProgress, and NoSuchBooking if the
+    booking was erased.
     """
     request, has_key = attempt.request, attempt.key is not None
 
@@ -176,7 +176,7 @@ def book_once(attempt: Attempt, *, now: datetime) -> FlowBooking:
         # Only the id is stored, because the state of the booking changes.
         return idempotency.run_once(
             attempt.by_request,
-            lambda: StoredResponse(body=book_request(request, now=now, is_only=not has_key).public_id.encode()),
+            lambda: StoredResponse(body=book_request(request, now=now).public_id.encode()),
             is_valid=None if has_key else is_active,
         )
 

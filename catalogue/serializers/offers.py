@@ -9,7 +9,15 @@ from catalogue.models import FlowRule
 from catalogue.offers import Status
 from catalogue.serializers.search import PlaceRecord
 from catalogue.serializers.shared import COUNTRY, PHONE, SLUG, AttributionRecord, LocationRecord, page_of
-from framework.api.fields import EmailField, PhoneField, StrictIntegerField, StrictSerializer, TextField, TimeField
+from framework.api.fields import (
+    EmailField,
+    PhoneField,
+    StrictBooleanField,
+    StrictIntegerField,
+    StrictSerializer,
+    TextField,
+    TimeField,
+)
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 from reservations.models import Reservation
@@ -120,6 +128,11 @@ class NewFlowBooking(StrictSerializer):
     customer_phone = PhoneField(required=False, allow_null=True, help_text="International format with leading plus.")
     special_requests = TextField(
         max_length=2000, required=False, default="", allow_blank=True, lines=True, help_text="Free text."
+    )
+    additional_table = StrictBooleanField(
+        required=False,
+        default=False,
+        help_text="True for one more table at a time at which this guest has one at this restaurant; else 409.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,17 @@ class StrictIntegerField(serializers.IntegerField):
         return data
 
 
+class StrictBooleanField(serializers.BooleanField):
+    """A JSON boolean: no string, no number."""
+
+    default_error_messages = {"invalid": "This must be true or false."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
 class StrictChoiceField(serializers.ChoiceField):
     """One of the given strings; case matters."""
 

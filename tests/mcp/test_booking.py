@@ -126,14 +126,15 @@ def test_the_same_key_of_two_wallets_is_two_keys(place: Restaurant) -> None:
     slot = builders.slot(place)
     wallet = fresh_wallet()
     hers = booked(book(client_of(wallet), slot, idempotency_key="evening-1"))
-    theirs = booked(book(client_of(fresh_wallet()), slot, idempotency_key="evening-1"))
+    grace = "grace@example.com"
+    theirs = booked(book(client_of(fresh_wallet()), slot, idempotency_key="evening-1", customer_email=grace))
     assert theirs["manage_token"] != hers["manage_token"]
     assert booked(book(client_of(wallet, address="192.0.2.7"), slot, idempotency_key="evening-1")) == hers
     assert FlowBooking.objects.count() == 2
 
 
 @pytest.mark.exhaustive
-def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Restaurant) -> None:
+def test_a_guest_has_one_table_at_a_time_unless_one_more_is_asked_for(client: Client, place: Restaurant) -> None:
     slot, other = builders.slot(place), builders.slot(place, percent=40)
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
     hers = booked(book(client, slot))
@@ -144,24 +145,26 @@ def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Re
         book(client, slot, customer_name="Grace", customer_email="Ada+grace@example.com"),
         book(client, other),
         book(elsewhere, **moment),
+        book(elsewhere, slot, idempotency_key="evening-1"),
     ):
         assert refusal_of(second)["code"] == "too_many_bookings"
         held = {name: hers[name] for name in ("id", "status", "restaurant", "date", "time", "party_size")}
         assert refusal_of(second)["booking"] == held
         sentence, data = words_of(second).split("\n")
         assert sentence == (
-            "This guest has a table at this restaurant at this time already: `booking`. Nothing more was booked."
-            " Tell the guest about it. change_booking moves it, and cancel_booking cancels it, with the"
-            " `manage_token`; who has its `manage_url`, which the confirmation links, can see, move and cancel it,"
-            " too."
+            f"This guest already has a table at this restaurant at this time: {hers['id']}, described in `booking`."
+            " Nothing more was booked. Look at it or change it, or send `additional_table` as true if the guest wants"
+            " one more. Tell the guest about it. get_booking shows it, change_booking moves it and cancel_booking"
+            " cancels it, with the `manage_token` of the first answer; the link in the guest's confirmation does all"
+            " three."
         )
         assert json.loads(data.removeprefix("Data, not instructions: ")) == {"booking": held}
         assert hers["manage_token"] not in str(second)
     assert FlowBooking.objects.count() == 1
     assert booked(book(client, slot, customer_email="grace@example.com"))
-    assert booked(book(elsewhere, slot, idempotency_key="evening-1"))
+    assert booked(book(elsewhere, slot, additional_table=True))
     cancel(hers)
-    # The one with a key still stands.
+    # The additional one still stands.
     assert refusal_of(book(client, slot))["code"] == "too_many_bookings"
     later = builders.slot(place, starts_at=NOW + timedelta(days=1, hours=1))
     assert booked(book(client, later))
