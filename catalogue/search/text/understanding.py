@@ -15,7 +15,7 @@ from typing import Any
 
 import catalogue
 from catalogue.models.restaurants import KINDS
-from catalogue.search.geocoding.world import WorldPlace, find_cities
+from catalogue.search.geocoding.world import WorldPlace, find_cities, find_places
 from catalogue.search.query import LocalMoment, Query, Sort
 from catalogue.search.text.spell_correction import SpellingIndex
 from catalogue.search.text.vocabulary import FIRST_IDEOGRAPH, MarketArea, Vocabulary, fold
@@ -215,8 +215,36 @@ class _Parser:
     def _find_market(self) -> str | None:
         if self.has_place:
             return None
-        phrases = (phrase for position in range(len(self.tokens)) for _, phrase in self._phrases(position))
-        return next(filter(None, map(self.vocabulary.markets_by_name.get, phrases)), None)
+        names = self.vocabulary.markets_by_name
+        for position in range(len(self.tokens)):
+            for length, phrase in self._phrases(position):
+                if phrase in names and self._is_place(phrase, position, length):
+                    return names[phrase]
+        return None
+
+    def _is_place(self, phrase: str, position: int, length: int) -> bool:
+        """Whether the phrase can name a place here.
+
+        A market whose name is a common word ("Nice", "Of") needs evidence: "in nice", "nice france", or the end of a
+        text after a word that describes what is wanted ("pizza nice", but not "somewhere nice").
+        """
+        words, market = self.words, self.vocabulary.markets_by_name.get(phrase)
+        if market is None or not any(
+            phrase in each for each in (words.ignored, words.meanings, words.days, words.meals)
+        ):
+            return True
+        before, after = self.tokens[:position], position + length
+        last = before[-1] if before else ""
+        if last in words.before_place - words.ignored or last in words.before_area - words.ignored:
+            return True
+        if after == len(self.tokens):
+            return last not in words.ignored or last in words.before_area
+        country = self.vocabulary.market(market).country
+        return any(
+            place.kind == "country" and place.country == country
+            for _, name in self._phrases(after)
+            for place in find_places(name)
+        )
 
     def _phrases(self, position: int) -> Iterator[tuple[int, str]]:
         for length in range(min(MAX_PHRASE_WORDS, len(self.tokens) - position), 0, -1):
@@ -231,7 +259,8 @@ class _Parser:
                 if not taken:
                     self._take_here(phrase)
                 return length + taken
-            if self._take_area(phrase) or self._take_landmark(phrase) or self._take_word(phrase):
+            is_place = self._is_place(phrase, position, length)
+            if (is_place and (self._take_area(phrase) or self._take_landmark(phrase))) or self._take_word(phrase):
                 return length
             if phrase in self.words.before_place and (taken := self._take_place(position + length)):
                 return length + taken
@@ -317,7 +346,7 @@ class _Parser:
 
     def _take_area_after(self, position: int) -> int:
         for length, phrase in self._phrases(position):
-            if self._take_area(phrase):
+            if self._is_place(phrase, position, length) and self._take_area(phrase):
                 return length
         return 0
 
@@ -329,7 +358,8 @@ class _Parser:
                 if phrase in self.words.here:
                     self._take_here(phrase)
                     return start + length - position
-                if self._take_area(phrase) or self._take_landmark(phrase):
+                is_place = self._is_place(phrase, start, length)
+                if is_place and (self._take_area(phrase) or self._take_landmark(phrase)):
                     return start + length - position
             if self.tokens[start] not in self.words.ignored:
                 break

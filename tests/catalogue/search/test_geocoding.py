@@ -50,7 +50,7 @@ def test_a_city_of_geonames_is_attributed() -> None:
     ]
 
 
-@pytest.mark.parametrize("near", ["Roma", "Lyon", "München", "Firenze", "Frankfurt airport", "MUC", "Mumbai"])
+@pytest.mark.parametrize("near", ["Roma", "Lyon", "München", "Firenze", "Frankfurt airport", "MUC", "Mumbai", "CDMX"])
 @pytest.mark.parametrize("market", [None, "milan"])
 def test_a_place_outside_of_all_markets_is_said_to_be_outside(near: str, market: str | None) -> None:
     with pytest.raises(PlaceNotResolved, match=r"is outside of .*market.*; the nearest are ") as refused:
@@ -138,6 +138,8 @@ def test_a_name_that_one_city_has_or_that_the_market_narrows_is_not_ambiguous() 
     assert list_readings("nyhavn") == [("Copenhagen", False)]
     assert list_readings("chinatown, sydney") == [("Sydney", False)]
     assert list_readings("chinatown", market="sydney") == [("Sydney", False)]
+    assert list_readings("london chinatown") == [("London", False)]
+    assert list_readings("chinatown", market="london") == [("London", False)]
     assert list_readings("central station copenhagen") == [("Copenhagen", False)]
 
 

@@ -180,3 +180,42 @@ def test_occasions_are_read_where_a_free_attribute_states_them_and_are_left_out_
     for q in ("romantic dinner paris", "business lunch paris", "restaurant avec vue paris", "birthday dinner paris"):
         assert read(q).terms == (), q
         assert read(q).query.attributes == (), q
+
+
+@pytest.fixture
+def _nice(_dictionaries: None) -> None:
+    """Markets whose names are common words of a query, in English and in French."""
+    builders.market("nice", name="Nice", country="FR", timezone="Europe/Paris")
+    builders.market("bon", name="Bon", country="FR", timezone="Europe/Paris")
+
+
+@pytest.mark.usefixtures("_nice")
+@pytest.mark.parametrize(
+    ("q", "market"),
+    [
+        ("nice pizza", None),
+        ("a nice pizza", None),
+        ("nice pizza in berlin", "berlin"),
+        ("somewhere nice", None),
+        ("pizza in a nice place", None),
+        ("bon restaurant italien", None),
+        ("un bon couscous", None),
+        ("pizza in nice", "nice"),
+        ("in nice a good pizza", "nice"),
+        ("pizza à nice", "nice"),
+        ("nice france pizza", "nice"),
+        ("pizza nice", "nice"),
+        ("nice", "nice"),
+        ("couscous bon", "bon"),
+    ],
+)
+def test_a_market_whose_name_is_a_common_word_needs_evidence(q: str, market: str | None) -> None:
+    assert read(q).query.market == market
+
+
+@pytest.mark.usefixtures("_nice")
+def test_a_common_word_that_names_no_market_here_is_left_out() -> None:
+    assert [part.to_dict() for part in read("nice pizza").parts] == [
+        {"words": "nice", "parameter": None, "value": None},
+        {"words": "pizza", "parameter": "cuisine", "value": "pizza"},
+    ]
