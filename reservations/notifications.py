@@ -47,7 +47,7 @@ def record_change(
         GuestMail.objects.create(
             reservation=reservation,
             kind=mail,
-            former=unsent_former(reservation) or former if former else None,
+            former={**former, **(unsent_former(reservation) or {})} if former else None,
             next_attempt_at=due_at,
             created_at=now,
         )

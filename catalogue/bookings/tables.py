@@ -146,16 +146,17 @@ def list_bookings(
     return Listing(rows=page, limit=limit, next_cursor=next_cursor, as_of=now)
 
 
-def check_table(slug: str, *, day: date, at: time, party_size: int, now: datetime) -> None:
+def check_table(slug: str, *, day: date, at: time, party_size: int, area: str | None = None, now: datetime) -> None:
     """Raise what `book_table` would raise without the guest's data, and store nothing. About ten queries."""
     _, venue = find_venue(slug)
-    party = Reservation(venue=venue, date=day, time=at, party_size=party_size)
+    chosen_area = choose_area(venue, area)
+    party = Reservation(venue=venue, date=day, time=at, party_size=party_size, area=chosen_area)
     set_start(party, now=now)
     try:
         slot = find_slot(party, now=now)
     except OutsideServiceHours as refusal:
         raise _slot_full(refusal) from refusal
-    (choices,) = slot_states.list_days(venue, day, day, party_size=party_size, now=now)
+    (choices,) = slot_states.list_days(venue, day, day, party_size=party_size, area=chosen_area, now=now)
     state = next(
         (choice.state for choice in choices.choices if slot and choice.slot.starts_at == slot.starts_at), None
     )

@@ -49,7 +49,7 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
     NoSuchOffer: "Find one with list_offers.",
     SlotFull: "See what else there is with check_availability and list_offers.",
     OfferExpired: "Find another one with list_offers.",
-    TakesNoBookings: "list_offers finds restaurants that can be booked.",
+    TakesNoBookings: "search_restaurants with `bookable_at` finds restaurants that have a free table.",
     NoSuchBooking: "book_table gives the `id` and the `manage_token`; list_my_bookings lists those of an account.",
     TooManyBookings: "The guest can cancel one of them with cancel_booking, or by its `manage_url`.",
     AlreadyBooked: (

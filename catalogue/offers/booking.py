@@ -19,7 +19,13 @@ from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode
 from reservations.booking import commands
-from reservations.booking.availability import ONE_DAY, OutsideServiceHours, SlotUnavailable, stay_duration
+from reservations.booking.availability import (
+    ONE_DAY,
+    OutsideServiceHours,
+    SlotUnavailable,
+    choose_area,
+    stay_duration,
+)
 from reservations.booking.times import ReservationInPast
 from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import Reservation
@@ -117,6 +123,7 @@ def book_offer(
     customer_phone: str | None = None,
     special_requests: str = "",
     additional_table: bool = False,
+    area: str | None = None,
     owner: str = "",
     now: datetime,
 ) -> FlowBooking:
@@ -124,16 +131,18 @@ def book_offer(
 
     The venue's events and the guest's mail are sent as for any reservation. Raises NoSuchOffer, OfferExpired,
     SlotFull, TooManyBookings, AlreadyBooked without `additional_table`, and InvalidRequest for a party size that the
-    offer excludes. About eighteen statements.
+    offer excludes or an unknown area. About eighteen statements.
     """
     with transaction.atomic():
         wanted = None if additional_table else party_at_offer(offer, party_size=party_size)
         contact = lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
         take_seats(offer, seats=party_size, now=now)
         slot = FlowSlot.objects.select_related("restaurant__listing__venue").get(pk=offer)
+        venue = slot.restaurant.listing.venue
+        chosen_area = choose_area(venue, area)
         try:
             reservation = commands.book(
-                slot.restaurant.listing.venue,
+                venue,
                 now=now,
                 actor="guest",
                 customer_name=customer_name,
@@ -144,6 +153,7 @@ def book_offer(
                 customer_phone=customer_phone,
                 special_requests=special_requests,
                 metadata={"offer": slot.public_id, "percent": str(slot.percent)},
+                area=chosen_area,
             )
         except (SlotUnavailable, OutsideServiceHours, ReservationInPast) as refusal:
             raise slot_full(slot, party_size) from refusal

@@ -55,11 +55,13 @@ class RestaurantTime:
 class BookingRequest:
     """A request for a table: at the offer with this id, or at the best offer at this time.
 
-    `guest` are the fields of serializers.offers.NewFlowBooking. `owner` is who may see it later (bookings.owners).
+    `guest` are the fields of serializers.offers.NewFlowBooking, `area` is where they want to sit. `owner` is who may
+    see it later (bookings.owners).
     """
 
     at: str | RestaurantTime
     guest: Mapping[str, Any]
+    area: str | None = None
     owner: str = ""
 
     @property
@@ -72,9 +74,9 @@ class BookingRequest:
 
     @property
     def digest(self) -> bytes:
-        # False is left out: digests were stored before this field existed.
+        # What is not asked for is left out: digests were stored before these fields existed.
         guest = {name: value for name, value in self.guest.items() if name != "additional_table" or value}
-        content = [str(self.at), guest]
+        content = [str(self.at), guest, *([self.area] if self.area else [])]
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
@@ -95,12 +97,12 @@ def find_offers_at(when: RestaurantTime, *, party_size: int, now: datetime) -> l
     return sorted(slots, key=lambda slot: -slot.percent)
 
 
-def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -> None:
+def check_request(at: str | RestaurantTime, *, party_size: int, area: str | None = None, now: datetime) -> None:
     """Raise what `book_request` would raise without the guest's data, which an agent asks for only afterwards."""
     match at:
         case RestaurantTime(slug=slug, day=day, at=time_of_day):
             if not find_offers_at(at, party_size=party_size, now=now):
-                tables.check_table(slug, day=day, at=time_of_day, party_size=party_size, now=now)
+                tables.check_table(slug, day=day, at=time_of_day, party_size=party_size, area=area, now=now)
         case offer:
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
@@ -111,16 +113,17 @@ def book_request(request: BookingRequest, *, now: datetime) -> FlowBooking:
 
     Raises what booking.book_offer, find_offers_at and tables.book_table raise.
     """
+    options: dict[str, Any] = {"area": request.area, "owner": request.owner, "now": now, **request.guest}
     match request.at:
         case RestaurantTime(slug=slug, day=day, at=time_of_day) as when:
             for found in find_offers_at(when, party_size=request.guest["party_size"], now=now):
                 with suppress(SlotFull, OfferExpired):
                     key = booking.parse_offer_id(found.id)
-                    return booking.book_offer(key, now=now, owner=request.owner, **request.guest)
-            return tables.book_table(slug, day=day, at=time_of_day, owner=request.owner, now=now, **request.guest)
+                    return booking.book_offer(key, **options)
+            return tables.book_table(slug, day=day, at=time_of_day, **options)
         case offer:
             key = booking.parse_offer_id(offer)
-            return booking.book_offer(key, now=now, owner=request.owner, **request.guest)
+            return booking.book_offer(key, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

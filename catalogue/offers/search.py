@@ -197,6 +197,8 @@ def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     check_query(query, now=now)
     near, center = landmarks.find_center(near=query.near, ll=query.ll, market=query.market)
     fingerprint = pagination_cursor.fingerprint("flow offers", replace(query, limit=0, cursor=None), center)
+    if near and query.radius is None:
+        query = replace(query, radius=near.place.radius_m)
     start = Cursor(after=(), as_of=now)
     if query.cursor:
         start = pagination_cursor.decode_cursor(query.cursor, question=fingerprint, now=now)

@@ -139,6 +139,8 @@ def resolve_query(query: Query) -> ResolvedQuery:
         if query.near is None:
             error.param = "q"
         raise
+    if near and effective.radius is None and effective.bbox is None:
+        effective = replace(effective, radius=near.place.radius_m)
     return ResolvedQuery(
         query=effective,
         near=near,

@@ -47,8 +47,9 @@ class Tool:
     say which may be omitted. `aliases` are the names of arguments in the operation where they differ;
     `own_schemas` are the schemas of arguments that the operation does not have. `serializer` validates
     arguments as the operation does (Parameters as texts, a Shape as JSON); arguments without a field are passed on.
-    `output` is the schema of the result, `alternative_output` that of a payment challenge. `notice` is the first
-    member of each result: that its texts are not ours.
+    `converters` replace texts of arguments before they are validated. `output` is the schema of the result,
+    `alternative_output` that of a payment challenge. `notice` is the first member of each result: that its texts are
+    not ours.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Tool:
     own_schemas: Mapping[str, Schema] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     alternative_output: Schema | None = None
+    converters: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     notice: str = ""
     is_read_only: bool = True
     is_idempotent: bool = True
@@ -137,9 +139,10 @@ class Tool:
         found = [unknown_name("argument", name[:80], list(known)) for name in unknown_names]
         found += [Problem(name, "This is required.") for name in self.required if name not in arguments]
         valid: Values = {}
-        for name, value in {**self.defaults, **arguments}.items():
+        for name, given in {**self.defaults, **arguments}.items():
             if name not in known:
                 continue
+            value = self.converters[name](given) if name in self.converters and isinstance(given, str) else given
             if problem := self._check_schema(name, value):
                 found.append(Problem(name, problem))
             else:

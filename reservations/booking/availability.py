@@ -301,15 +301,14 @@ class DayAvailability:
             if place.fits(party_size)
         )
 
-    def alternatives(self, at: time, party_size: int) -> list[str]:
-        """Return the nearest other times that have room, in order: ["18:45", "21:00"].
+    def alternatives(self, at: time, party_size: int, *, own: time | None = None) -> list[str]:
+        """Return the times nearest to `at` that have room, without it and `own`, in order: ["18:45", "21:00"].
 
         For a large party every time counts, because the staff assign its tables.
         """
         is_large = party_size > self.hours.venue.auto_confirm_max_party
-        slots = [
-            slot for slot in self.upcoming_slots() if slot.time != at and (is_large or self.has_room(slot, party_size))
-        ]
+        others = [slot for slot in self.upcoming_slots() if slot.time not in (at, own)]
+        slots = [slot for slot in others if is_large or self.has_room(slot, party_size)]
         slots.sort(key=lambda slot: (abs(minute_of_day(slot.time) - minute_of_day(at)), slot.starts_at))
         nearest = sorted(slots[:MAX_ALTERNATIVES], key=lambda slot: slot.starts_at)
         return [f"{slot.time:%H:%M}" for slot in nearest]
@@ -320,13 +319,14 @@ def minute_of_day(at: time) -> int:
 
 
 def outside_hours_error(hours: DaySlots, reservation: Reservation | Hold, *, now: datetime) -> OutsideServiceHours:
-    """Return the error for a time without a slot. At most four queries."""
-    (day,) = DayAvailability.load_days([hours], excluding=reservation.pk, now=now)
+    """Return the error for a time without a slot. At most five queries."""
+    places = list_places(reservation.venue, area=reservation.area)
+    (day,) = DayAvailability.load_days([hours], places=places, excluding=reservation.pk, now=now)
     return OutsideServiceHours(**add_alternatives(hours.closed_message(reservation.time), day, reservation))
 
 
 def slot_unavailable_error(reservation: Reservation | Hold, *, now: datetime) -> SlotUnavailable:
-    """Return the error for a party without room. At most seven queries, nine without hours."""
+    """Return the error for a party without room. At most eight queries, ten without hours."""
     area = reservation.area
     day = DayAvailability.load(reservation.venue, reservation.date, area=area, excluding=reservation.pk, now=now)
     party_size, where = reservation.party_size, f" in the area {area.name}" if area else " here"
@@ -339,7 +339,18 @@ def slot_unavailable_error(reservation: Reservation | Hold, *, now: datetime) ->
 
 
 def add_alternatives(message: str, day: DayAvailability, reservation: Reservation | Hold) -> dict[str, Any]:
-    """Return the arguments of an error: the message, also with the nearest times that have room."""
-    times = day.alternatives(reservation.time, reservation.party_size)
+    """Return the arguments of an error: the message, also with the nearest times that have room. At most one query."""
+    times = day.alternatives(reservation.time, reservation.party_size, own=own_time(reservation))
     text = f"{message} There is room at {', '.join(times)}." if times else message
     return {"message": text, "param": "time", "extra": {"alternatives": times}}
+
+
+def own_time(party: Reservation | Hold) -> time | None:
+    """Return the time of a stored reservation if nothing but its time is to be changed: to stay there is no change.
+
+    At most one query.
+    """
+    if isinstance(party, Hold) or party._state.adding:
+        return None
+    stored = Reservation.objects.filter(pk=party.pk, date=party.date, party_size=party.party_size, area=party.area_id)
+    return stored.values_list("time", flat=True).first()

@@ -332,7 +332,8 @@ def update(
         reservation.time = reservation.time if at is None else at
         reservation.party_size = reservation.party_size if party_size is None else party_size
         is_moved = any(before[name] != getattr(reservation, name) for name in ("date", "time", "party_size"))
-        follows_rule = by_rule and (is_moved or before["area_id"] != reservation.area_id)
+        is_reseated = before["area_id"] != reservation.area_id
+        follows_rule = by_rule and (is_moved or is_reseated)
         if is_moved and not follows_rule:
             reservation.starts_at = to_utc(reservation.venue, day=reservation.date, at=reservation.time)
             reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
@@ -361,8 +362,11 @@ def update(
         reservation.save_version(*UPDATED_FIELDS, now=now)
         is_confirmed = reservation.status != before["status"]
         event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
-        mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_moved else None
-        former = to_former(before) if is_moved else None
+        is_changed = is_moved or is_reseated
+        mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_changed else None
+        former = to_former(before) if is_changed else None
+        if former and is_reseated:
+            former["area"] = Area.objects.filter(pk=before["area_id"]).values_list("name", flat=True).first() or ""
         record_change(reservation, event, mail=mail, former=former, mail_after=mail_after, actor=actor, now=now)
         if is_released:
             waitlist.schedule_offers(reservation.venue)
@@ -386,12 +390,14 @@ def move_by_rule(reservation: Reservation, *, now: datetime) -> bool:
     is_unproven = reservation.pending_reason == Reason.EMAIL_CONFIRMATION
     is_released = table_assignment.release(reservation)
     set_start(reservation, now=now)
+    is_large = reservation.party_size > reservation.venue.auto_confirm_max_party
+    # Before the hours are checked: no other time could be named.
+    if was_confirmed and is_large and table_assignment.has_tables(reservation.venue_id):
+        message = f"The staff of this restaurant arrange parties of {reservation.party_size}. Please call them."
+        raise SlotUnavailable(message, param="party_size", extra={"alternatives": []})
     slot = find_slot(reservation, now=now)
     if not decide(reservation, slot, now=now):
         raise slot_unavailable_error(reservation, now=now)
-    if was_confirmed and reservation.pending_reason == Reason.LARGE_PARTY:
-        message = f"The staff of this restaurant arrange parties of {reservation.party_size}. Please call them."
-        raise SlotUnavailable(message, param="party_size", extra={"alternatives": []})
     if was_confirmed and reservation.pending_reason == Reason.WAITLIST:
         raise slot_unavailable_error(reservation, now=now)
     if was_confirmed:

@@ -65,7 +65,8 @@ def claim(*, now: datetime) -> GuestMail | None:
     with connection.cursor() as cursor:
         cursor.execute(read_sql("reservations", "claim_guest_mail"), {"now": now, "until": now + LEASE})
         row = cursor.fetchone()
-    return GuestMail.objects.select_related("reservation__venue__branding").get(pk=row[0]) if row else None
+    rows = GuestMail.objects.select_related("reservation__venue__branding", "reservation__area")
+    return rows.get(pk=row[0]) if row else None
 
 
 def send(mail: GuestMail, backend: BaseEmailBackend, *, now: datetime) -> bool:

@@ -32,7 +32,7 @@ LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 
 
 def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
-    """Build the email from the current reservation. Needs its reservation and venue loaded; no query."""
+    """Build the email from the current reservation. Needs its reservation, venue and area loaded; no query."""
     reservation = mail.reservation
     text, venue = select_text(mail), one_line(reservation.venue.name)
     until = reservation.confirm_by or waitlist.offer_expires_at(reservation)
@@ -51,6 +51,7 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
         "venue": venue,
         "day": format_day(reservation.date),
         "differences": list_differences(mail.former, reservation) if mail.former else [],
+        "area": one_line(reservation.area.name) if reservation.area else "",
         "reservation": reservation,
         "link": links.url_of(reservation),
     }

@@ -265,8 +265,6 @@ def load_change_choices(
     if choices.at and not can_take and not refusal and not is_for_staff:
         choices.refuse_time()
     own = (reservation.date, reservation.time, reservation.party_size, reservation.area)
-    same_but_time = (choices.chosen.day, choices.party, choices.area) == (own[0], own[2], own[3])
-    times = (refusal.extra or {}).get("alternatives", []) if refusal else []
     return {
         "choices": choices,
         "only_free": only_free,
@@ -276,8 +274,7 @@ def load_change_choices(
         "for_staff": f"The staff arrange parties of {choices.party}. Please call the restaurant."
         if is_for_staff
         else "",
-        # Its own time is no change.
-        "alternatives": [at for at in times if not (same_but_time and at == f"{reservation.time:%H:%M}")],
+        "alternatives": (refusal.extra or {}).get("alternatives", []) if refusal else [],
     }
 
 

@@ -253,3 +253,13 @@ def test_arguments_in_other_letters_are_understood(client: Client) -> None:
     builders.restaurant(slug="fiskebar", name="Kødbyens Fiskebar")
     content = call(client, "search_restaurants", q="Kødbyens")
     assert [hit["slug"] for hit in content["structuredContent"]["data"]] == ["fiskebar"]
+
+
+def test_a_market_is_taken_by_the_name_that_hits_show(client: Client) -> None:
+    builders.market("new-york", name="New York", country="US", timezone="America/New_York")
+    for name in ("New York", "new york", "new-york"):
+        for tool in ("search_restaurants", "list_offers", "find_landmark"):
+            query: dict[str, Any] = {"query": "soho"} if tool == "find_landmark" else {}
+            assert "isError" not in call(client, tool, market=name, **query)
+    unknown = call(client, "search_restaurants", market="Atlantis")
+    assert refusal_of(unknown)["param"] == "market"

@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 
 from catalogue.models import FlowBooking, Restaurant
-from reservations.models import Reservation
+from reservations.models import Area, Reservation
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.mcp.client import call, content_of, refusal_of, words_of
@@ -61,6 +61,23 @@ def test_a_table_at_a_time_with_an_offer_has_its_discount(client: Client, place:
     assert (record["offer"], record["percent"]) == (slot.public_id, 30)
 
 
+def test_a_table_of_an_area_is_booked_with_and_without_an_offer(client: Client, place: Restaurant) -> None:
+    terrace = Area.objects.create(venue=place.listing.venue, name="Terrace")
+    base.table(place.listing.venue, "T9", area=terrace)
+    record = booked(book(client, **NINE, area="terrace"))
+    assert (record["area"], Reservation.objects.get().tables) == ("Terrace", ["T9"])
+    assert booked(book(client, **NINE, area="terrace")) == record
+    slot = builders.slot(place)
+    offered = booked(book(client, slot, area="Terrace", customer_email="bob@example.com"))
+    assert (offered["area"], offered["percent"]) == ("Terrace", 30)
+    full = book(client, **NINE, area="Terrace", customer_email="carl@example.com")
+    assert refusal_of(full)["code"] == "slot_full"
+    asked = call(client, "book_table", **NINE, area="Terrace", party_size=2)
+    assert refusal_of(asked)["code"] == "slot_full"
+    unknown = book(client, **NINE, area="Roof", customer_email="carl@example.com")
+    assert (refusal_of(unknown)["code"], refusal_of(unknown)["param"]) == ("invalid_request", "area")
+
+
 def test_the_same_call_again_is_the_same_table(client: Client, place: Restaurant) -> None:
     first = book(client, **NINE)
     assert [book(client, **NINE) for _ in range(2)] == [first, first]
@@ -105,7 +122,7 @@ def test_a_restaurant_that_takes_no_bookings_says_so(client: Client) -> None:
     ):
         assert words_of(result) == (
             "This restaurant takes no bookings here; its record may have a phone number."
-            " list_offers finds restaurants that can be booked."
+            " search_restaurants with `bookable_at` finds restaurants that have a free table."
         )
 
 

@@ -1,5 +1,6 @@
 """The tools as clients read them: texts, arguments and members of results, from declarations.toml."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,8 @@ from rest_framework.serializers import Serializer
 
 from catalogue.mcp import paywall
 from catalogue.responses import NOTICE
+from catalogue.search.text.vocabulary import Vocabulary, fold
+from catalogue.serializers.shared import SLUG
 from framework.data_files import read_toml
 from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
@@ -37,8 +40,18 @@ def declare(
         output=output or partial(result_schema, name),
         alternative_output=paywall.PRICE if "is_paid" in DECLARATIONS[name] else None,
         notice="" if "has_own_texts_only" in DECLARATIONS[name] else NOTICE,
+        converters={"market": market_slug},
         **{**entry, "own_schemas": {**entry.get("own_schemas", {}), **own_schemas}},
     )
+
+
+def market_slug(name: str) -> str:
+    """Return the slug of a market of this name, as hits show it; other texts unchanged. At most one query, and none
+    for a slug.
+    """
+    if re.fullmatch(SLUG, name):
+        return name
+    return Vocabulary.load().markets_by_name.get(fold(name), name)
 
 
 def result_schema(name: str) -> Schema:

@@ -24,6 +24,7 @@ from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import ToolCall, Values, is_blank
 from payments.interface import caller_name, caller_of
+from reservations.serializers import AreaField
 
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
@@ -93,6 +94,7 @@ class BookingArguments(NewFlowBooking):
         error_messages=dict.fromkeys(("type", "min_value", "max_value"), PARTY_SIZE_RANGE),
     )
     customer_name = TextField(min_length=1, max_length=200, required=False)
+    area = AreaField(required=False)
     idempotency_key = TextField(
         required=False,
         pattern=idempotency.KEY_PATTERN,
@@ -147,7 +149,9 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
             return _booking_result(repeated)
         # A call with a state may be the repetition of one that booked the last seats.
         if call.elicitation.state is None:
-            idempotent_booking.check_request(slot, party_size=values["party_size"], now=call.now)
+            idempotent_booking.check_request(
+                slot, party_size=values["party_size"], area=values.get("area"), now=call.now
+            )
         if not call.elicitation.is_supported:
             arguments = " and ".join(missing.values())
             raise InvalidRequest(
@@ -164,7 +168,9 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
 def _attempt(call: ToolCall, values: Values, slot: str | RestaurantTime, guest: Values) -> Attempt:
     """The attempt to book for this guest. Raises ValidationError."""
     return Attempt(
-        request=BookingRequest(at=slot, guest=_validate_guest(guest), owner=owner_of(call.request)),
+        request=BookingRequest(
+            at=slot, guest=_validate_guest(guest), area=values.get("area"), owner=owner_of(call.request)
+        ),
         key=values.get("idempotency_key"),
         caller=caller_name(call.request),
         address=caller_of(call.request).bucket,
@@ -214,6 +220,7 @@ BOOK_TABLE = declare(
     own_schemas={
         "slug": SLUG_SCHEMA,
         "time": {"type": "string", "pattern": TimeField().pattern},
+        "area": {"type": "string", "maxLength": 100},
         "idempotency_key": idempotency.SCHEMA,
     },
 )

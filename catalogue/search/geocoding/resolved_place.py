@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from catalogue.search.geocoding.distance import Location
 
+# Metres around the middle of a city that a search covers if it names no radius: of a market, and of another one.
+MARKET_RADIUS_M, TOWN_RADIUS_M = 20_000, 5_000
+
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPlace:
@@ -28,6 +31,13 @@ class ResolvedPlace:
     def source(self) -> str | None:
         """The source of a city that is no landmark of ours."""
         return "geonames" if self.kind == "city" and self.id is None else None
+
+    @property
+    def radius_m(self) -> int | None:
+        """Metres around it that a search covers if it names no radius; None for the usual ones."""
+        if self.kind != "city":
+            return None
+        return MARKET_RADIUS_M if self.id else TOWN_RADIUS_M
 
     @property
     def location(self) -> Location:

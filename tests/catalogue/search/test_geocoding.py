@@ -199,6 +199,18 @@ def test_a_market_that_is_newer_than_the_vocabulary_has_its_city_too(client: Cli
     assert (hit["market"], hit["city"], hit["country"]) == ("oslo", "Oslo", "NO")
 
 
+def test_a_city_is_searched_whole_unless_a_radius_is_named() -> None:
+    # Eight kilometres from the middle.
+    builders.restaurant(name="Amager", latitude=55.6761, longitude=12.6950)
+    builders.restaurant(name="Amager too", market_id="new-york", latitude=40.6782, longitude=-73.9000)
+    assert names(near="Copenhagen") == ["Amager"]
+    assert names(near="Copenhagen", radius=1500) == []
+    # A borough has five.
+    assert names(near="Brooklyn") == ["Amager too"]
+    # A landmark is a place to walk around.
+    assert names(near="Tivoli Gardens") == []
+
+
 def test_a_street_beside_a_cuisine_is_a_place() -> None:
     builders.restaurant(cuisines=["pizza"], line1="4 rue des Rosiers", name="Near", latitude=48.857, longitude=2.36)
     builders.restaurant(cuisines=["pizza"], name="Far")

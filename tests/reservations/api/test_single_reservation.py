@@ -9,6 +9,7 @@ from django.test import Client
 
 from accounts.models import Event, Scope, Venue
 from framework.api.urls import public_url
+from reservations.mail.templates import build_mail
 from reservations.models import Area, GuestMail, Reservation, Seating
 from tests.reservations import consistency
 from tests.support import builders
@@ -115,9 +116,53 @@ def test_a_change_that_has_no_room_leaves_the_reservation_as_it_was(osteria: Ven
     record = book(api, time="19:30")
     refused = patch(api, record, time="21:30", special_requests="A cake").json()["error"]
     assert (refused["code"], refused["param"]) == ("slot_unavailable", "time")
-    assert refused["alternatives"] == ["19:00", "19:15", "19:30", "19:45"]
+    # Not its own time, 19:30.
+    assert refused["alternatives"] == ["18:45", "19:00", "19:15", "19:45"]
     assert retrieve(api, record) == record
     assert Seating.objects.count() == 3
+
+
+def test_its_own_time_is_an_alternative_for_another_party(osteria: Venue, api: Client) -> None:
+    book(api, time="21:30", party_size=6)
+    record = book(api, time="19:15")
+    refused = patch(api, record, time="21:30", party_size=5).json()["error"]
+    assert refused["alternatives"] == ["18:45", "19:00", "19:15", "19:30"]
+
+
+def test_an_alternative_has_a_table_of_the_wanted_area(osteria: Venue, api: Client) -> None:
+    terrace = Area.objects.create(venue=osteria, name="Terrace")
+    builders.table(osteria, "T1", area=terrace)
+    book(api, time="19:00", area="Terrace")
+    record = book(api, time="19:30")
+    # The party of 19:00 leaves the terrace at 20:45.
+    refused = patch(api, record, time="17:00", area="Terrace").json()["error"]
+    assert (refused["code"], refused["alternatives"]) == (
+        "outside_service_hours",
+        ["20:45", "21:00", "21:15", "21:30"],
+    )
+
+
+def test_no_other_time_is_named_to_a_party_that_the_staff_arrange(osteria: Venue, api: Client) -> None:
+    record = book(api)
+    for at in ("19:30", "15:00"):
+        refused = patch(api, record, time=at, party_size=9).json()["error"]
+        assert (refused["code"], refused["param"], refused["alternatives"]) == ("slot_unavailable", "party_size", [])
+
+
+def test_the_guest_is_mailed_another_area(osteria: Venue, api: Client) -> None:
+    terrace = Area.objects.create(venue=osteria, name="Terrace")
+    builders.table(osteria, "T1", area=terrace)
+    record = book(api)
+    patch(api, record, area="Terrace")
+    patch(api, record, time="20:00")
+    latest = GuestMail.objects.select_related("reservation__venue", "reservation__area").latest("pk")
+    assert latest.kind == "changed"
+    text = str(build_mail(latest).body)
+    assert "Area: Terrace, was any" in text
+    assert "Time: 20:00, was 19:30" in text
+    assert f"{record['party_size']} guests, Terrace" in text
+    patch(api, record, area="Terrace")
+    assert GuestMail.objects.filter(kind="changed").count() == 2
 
 
 def test_a_larger_party_gets_a_larger_table(osteria: Venue, api: Client) -> None:
