@@ -13,8 +13,7 @@ from django.db.models import Q
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import slot_materialization
 from catalogue.offers.on_sale import IS_BOOKABLE, IS_OFFERING, PREFIX
-from framework.api.rate_limits import counter
-from framework.api.rate_limits.middleware import RateLimitExceeded
+from framework.api.rate_limits.middleware import count_within_an_hour
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode
@@ -34,7 +33,6 @@ from reservations.self_service import links, permissions
 CONTACT_LOCK = AdvisoryLock("offer booking contact")
 # For one contact within an hour. Failed ones count too, so that nobody can probe for the last table.
 MAX_ATTEMPTS = 10
-HOUR_S = 3600
 
 HAS_SEATS = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
@@ -230,13 +228,7 @@ def find_overlapping(
 
 def count_attempt(contact: str) -> None:
     """Count an attempt to book for this contact. Raises RateLimitExceeded after ten within an hour."""
-    counted = counter.count("bookings-contact", counter.hash_bucket(contact), window_s=HOUR_S)
-    if counted.count > MAX_ATTEMPTS:
-        wait_s = max(counted.ends_at - counted.now, 1)
-        raise RateLimitExceeded(
-            f"Rate limit: {MAX_ATTEMPTS} tries to book for one guest an hour; next call in {wait_s} s.",
-            headers={"Retry-After": str(wait_s)},
-        )
+    count_within_an_hour("bookings-contact", contact, limit=MAX_ATTEMPTS, what="tries to book for one guest")
 
 
 def erase_contacts(reservations: Sequence[UUID]) -> None:

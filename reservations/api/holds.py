@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -15,6 +16,7 @@ from accounts.api_keys.permissions import HasScope
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination.page_number import envelope_serializer
+from framework.api.rate_limits.middleware import count_within_an_hour
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
 from framework.errors import ErrorCode
@@ -23,6 +25,9 @@ from reservations.api import openapi_examples
 from reservations.booking import holds
 from reservations.booking.availability import choose_area
 from reservations.models import Hold
+
+# Twenty tables that are held again and again for fifteen minutes each would be eighty.
+MAX_AN_HOUR = 60
 
 
 class HoldViewSet(StrictViewSet[Hold]):
@@ -63,23 +68,27 @@ class HoldViewSet(StrictViewSet[Hold]):
     )
     def create(self, request: Request) -> HttpResponse:
         """A table is kept for 1 to 15 minutes: send its `hold_id` with a new reservation to get that table. At
-        `expires_at` it ends by itself. A key holds at most 20 tables at a time.
+        `expires_at` it ends by itself. A key holds at most 20 tables at a time, and makes at most 60 holds an hour.
         """
         return idempotency.respond_once(request, scope=get_key_family(request), effect=partial(self.hold, request))
 
     def hold(self, request: Request) -> HttpResponse:
         venue = get_request_venue(request)
         values = serializers.NewHold.read(json_body(request))
-        hold = holds.create(
-            venue,
-            owner=get_key_family(request),
-            day=values["date"],
-            at=values["time"],
-            party_size=values["party_size"],
-            area=choose_area(venue, values.get("area")),
-            minutes=values["minutes"],
-            now=timezone.now(),
-        )
+        owner = get_key_family(request)
+        # A refused hold is not counted, and one above the limit is not stored.
+        with transaction.atomic():
+            hold = holds.create(
+                venue,
+                owner=owner,
+                day=values["date"],
+                at=values["time"],
+                party_size=values["party_size"],
+                area=choose_area(venue, values.get("area")),
+                minutes=values["minutes"],
+                now=timezone.now(),
+            )
+            count_within_an_hour("holds", owner, limit=MAX_AN_HOUR, what="holds of a key")
         location = public_url(f"{request.path.rstrip('/')}/{hold.public_id}")
         record = serializers.HoldRecord(hold).data
         return Response(record, status=status.HTTP_201_CREATED, headers={"Location": location})

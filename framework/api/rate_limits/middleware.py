@@ -24,11 +24,23 @@ from framework.public_ids import encode, new_id
 
 logger = logging.getLogger("tablewire.api")
 
+HOUR_S = 3600
+
 
 class RateLimitExceeded(ApiError):
     """The calls of this window are used up."""
 
     code = ErrorCode.RATE_LIMIT_EXCEEDED
+
+
+def count_within_an_hour(policy: str, value: str, *, limit: int, what: str) -> None:
+    """Count one more of `what` for a value, which is not stored. Raises RateLimitExceeded above the limit."""
+    counted = counter.count(policy, counter.hash_bucket(value), window_s=HOUR_S)
+    if counted.count > limit:
+        wait_s = max(counted.ends_at - counted.now, 1)
+        raise RateLimitExceeded(
+            f"Rate limit: {limit} {what} an hour; next call in {wait_s} s.", headers={"Retry-After": str(wait_s)}
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,3 +159,19 @@ def test_a_key_holds_at_most_twenty_tables(api: Client, osteria: Venue) -> None:
         "too_many_holds",
         "You hold 20 tables here, the maximum. Reserve or release one first.",
     )
+
+
+@pytest.mark.exhaustive
+def test_a_key_makes_at_most_sixty_holds_an_hour(api: Client, osteria: Venue) -> None:
+    for _ in range(60):
+        held = hold(api).json()
+        # A refused one does not count.
+        assert hold(api).status_code == 400
+        assert api.delete(f"{HOLDS}/{held['id']}").status_code == 200
+    refused = hold(api)
+    wait_s, error = refused["Retry-After"], refused.json()["error"]
+    assert (refused.status_code, error["code"]) == (429, "rate_limit_exceeded")
+    assert error["message"] == f"Rate limit: 60 holds of a key an hour; next call in {wait_s} s."
+    assert 0 < int(wait_s) <= 3600
+    assert not Hold.objects.exists()
+    assert hold(builders.client(osteria)).status_code == 201
