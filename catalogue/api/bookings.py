@@ -16,6 +16,7 @@ from catalogue.filters.bookings import BookingListParams
 from catalogue.models import FlowBooking
 from catalogue.offers.booking import cancel_booking
 from catalogue.serializers import bookings as serializers
+from framework.api.cache_headers import NO_STORE
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
@@ -27,7 +28,6 @@ TOKEN = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="`manage_token` of the booking. Without it the session or API key that booked the table.",
 )
-PRIVATE = {"Cache-Control": "no-store, private"}
 
 
 class BookingViewSet(DataViewSet[Any]):
@@ -48,7 +48,7 @@ class BookingViewSet(DataViewSet[Any]):
         owners = require_owners(request)
         params, now = BookingListParams.read(request), timezone.now()
         listing = tables.list_bookings(owners, **params, now=now)
-        return Response(serializers.BookingPage(listing).data, headers=PRIVATE)
+        return Response(serializers.BookingPage(listing).data, headers=NO_STORE)
 
     @extend_schema(
         operation_id="get_table_booking",
@@ -99,4 +99,4 @@ def created(booked: FlowBooking) -> Response:
 
 def answer(booked: FlowBooking, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
     """Return the record of a booking. It is not cacheable, because it contains personal data and the token."""
-    return Response(serializers.BookingRecord(booked).data, status=status, headers={**PRIVATE, **(headers or {})})
+    return Response(serializers.BookingRecord(booked).data, status=status, headers={**NO_STORE, **(headers or {})})

@@ -14,12 +14,15 @@ from rest_framework.response import Response
 from accounts import idempotency
 from catalogue import paywall, responses
 from catalogue.api.openapi_responses import free_operation
+from catalogue.bookings import tables
 from catalogue.bookings.owners import owner_of
 from catalogue.filters.offers import OfferParams
 from catalogue.models import FlowBooking
 from catalogue.offers import booking, idempotent_booking, search
+from catalogue.offers.booking import NoSuchBooking
 from catalogue.offers.idempotent_booking import BookingRequest
 from catalogue.serializers import offers as serializers
+from framework.api.cache_headers import NO_STORE
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
@@ -116,7 +119,7 @@ class FlowBookingViewSet(DataViewSet[Any]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """A booking in its current state. 404 without the right token."""
-        return answer(booking.find_booking(id, token=token_of(request)))
+        return answer(find(request, id))
 
     @extend_schema(
         operation_id="cancel_booking",
@@ -126,7 +129,15 @@ class FlowBookingViewSet(DataViewSet[Any]):
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Cancel a booking before it begins, and release its seats. Cancelling again changes nothing and is 200."""
-        return answer(booking.cancel_booking(booking.find_booking(id, token=token_of(request)), now=timezone.now()))
+        return answer(booking.cancel_booking(find(request, id), now=timezone.now()))
+
+
+def find(request: Request, public_id: str) -> FlowBooking:
+    """Return the booking at an offer for the token of the request. Raises NoSuchBooking."""
+    booked = tables.find_booking(public_id, token=request.headers.get("X-Manage-Token", ""))
+    if booked.slot is None:
+        raise NoSuchBooking
+    return booked
 
 
 def created(booked: FlowBooking) -> Response:
@@ -137,8 +148,4 @@ def created(booked: FlowBooking) -> Response:
 def answer(booked: FlowBooking, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
     """Return the record of a booking. It is not cacheable, because it contains personal data and the token."""
     record = serializers.FlowBookingRecord(booked).data
-    return Response(record, status=status, headers={"Cache-Control": "no-store, private", **(headers or {})})
-
-
-def token_of(request: Request) -> str:
-    return request.headers.get("X-Manage-Token", "")
+    return Response(record, status=status, headers={**NO_STORE, **(headers or {})})

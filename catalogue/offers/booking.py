@@ -288,23 +288,6 @@ def reservation_of_token(token: str) -> Reservation | None:
         return None
 
 
-def find_booking(public_id: str, *, token: str) -> FlowBooking:
-    """Return the booking at an offer with this id and token. One query, and none for a token that we did not sign.
-
-    Raises NoSuchBooking for an unknown id and for a wrong token. An invalid token is rejected before the look-up, so
-    that the response time does not reveal whether the booking exists.
-    """
-    reservation = reservation_of_token(token)
-    key = decode("fb", public_id)
-    if reservation is None or key is None:
-        raise NoSuchBooking
-    bookings = FlowBooking.objects.filter(slot__isnull=False).select_related("slot__restaurant", "reservation__venue")
-    booking = bookings.filter(pk=key, reservation=reservation).first()
-    if booking is None:
-        raise NoSuchBooking
-    return booking
-
-
 def cancel_booking(booking: FlowBooking, *, now: datetime) -> FlowBooking:
     """Cancel a booking for its guest and release its seats. A second call changes nothing.
 

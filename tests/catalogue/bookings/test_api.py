@@ -125,7 +125,7 @@ def test_a_booking_of_any_table_is_answered_whole(place: Restaurant) -> None:
     found, taken = FlowBooking.objects.get(), Reservation.objects.get()
     assert response.status_code == 201
     assert response["Location"] == f"http://127.0.0.1:8000/v1/bookings/{found.public_id}"
-    assert response["Cache-Control"] == "no-store, private"
+    assert response["Cache-Control"] == "private, no-store"
     record = response.json()
     assert record == {
         "id": found.public_id,

@@ -63,7 +63,7 @@ def test_a_booking_is_answered_whole_and_stands_in_the_venues_book(place: Restau
     found, taken = FlowBooking.objects.get(), Reservation.objects.get()
     assert response.status_code == 201
     assert response["Location"] == f"http://127.0.0.1:8000/v1/flow/bookings/{found.public_id}"
-    assert response["Cache-Control"] == "no-store, private"
+    assert response["Cache-Control"] == "private, no-store"
     record = response.json()
     token = record["manage_token"]
     assert record == {
@@ -248,7 +248,7 @@ def test_a_booking_is_seen_and_cancelled_with_its_token(place: Restaurant) -> No
     slot = builders.slot(place)
     record = post(slot).json()
     seen = manage("get", record)
-    assert (seen.status_code, seen.json(), seen["Cache-Control"]) == (200, record, "no-store, private")
+    assert (seen.status_code, seen.json(), seen["Cache-Control"]) == (200, record, "private, no-store")
     gone = manage("delete", record)
     assert gone.json() == record | {"status": "cancelled", "cancelled_at": "2026-11-21T18:00:00Z"}
     assert (Reservation.objects.get().status, seats_left(slot)) == ("cancelled", 8)
