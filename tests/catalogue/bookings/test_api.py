@@ -256,7 +256,8 @@ def test_a_change_without_room_keeps_the_table(place: Restaurant) -> None:
     record = post(place).json()
     post(place, key="second", time="21:00", customer_email="bob@example.com")
     error = refused(send("patch", record, time="21:00"), 409, "slot_full", "time")
-    assert error["alternatives"] == ["18:45", "19:00", "19:15", "19:30"]
+    # Not its own time, 19:00.
+    assert error["alternatives"] == ["18:30", "18:45", "19:15", "19:30"]
     assert send("get", record).json() == record
     refused(send("patch", record, time="12:00"), 409, "slot_full", "time")
     refused(send("patch", record, party_size=9), 409, "slot_full", "party_size")
