@@ -8,12 +8,18 @@ class CatalogueConfig(AppConfig):
     name = "catalogue"
 
     def ready(self) -> None:
+        from accounts.lifecycle import closure
         from catalogue import consistency_checks
+        from catalogue.bookings import deposits
         from catalogue.insights.providers.registry import check_provider
         from catalogue.offers.booking import erase_contacts
         from framework import consistency
+        from reservations.booking import terms
         from reservations.guests import erasure
 
         checks.register(check_provider)
         consistency.SOURCES.append(consistency_checks.run_checks)
         erasure.ERASERS.append(erase_contacts)
+        closure.GUARDS.append(deposits.find_closure_blocker)
+        terms.RETURN_DEPOSIT.append(deposits.give_back)
+        terms.HOLD_DEPOSIT_AGAIN.append(deposits.hold_again)

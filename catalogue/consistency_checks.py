@@ -1,4 +1,4 @@
-"""Consistency checks of offers and exports."""
+"""Consistency checks of offers, deposits and exports."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,6 +18,24 @@ SEATS = """
     ) AS held ON held.slot_id = slot.id
     WHERE slot.seats_left <> greatest(0, slot.seats - coalesce(held.seats, 0))
     ORDER BY slot.id
+"""
+
+
+DEPOSITS = """
+    SELECT payment.id, concat('the payment of the deposit is ', payment.state, ', and the deposit is ',
+        coalesce(nullif(terms.deposit_state, ''), 'of no reservation'))
+    FROM payments_payment AS payment
+    LEFT JOIN catalogue_deposit AS deposit ON deposit.payment_id = payment.id
+    LEFT JOIN catalogue_flowbooking AS booking ON booking.id = deposit.booking_id
+    LEFT JOIN reservations_agreedterms AS terms ON terms.reservation_id = booking.reservation_id
+    LEFT JOIN reservations_reservation AS reservation ON reservation.id = booking.reservation_id
+    WHERE payment.products @> ARRAY['deposit']::varchar[] AND (
+        (payment.state = 'delivered' AND coalesce(terms.deposit_state, '') NOT IN ('held', 'kept')
+            AND (payment.block IS NOT NULL OR payment.error = ''))
+        OR (payment.state = 'settled' AND deposit.booking_id IS NOT NULL)
+        OR (terms.deposit_state = 'held' AND reservation.status <> 'confirmed')
+    )
+    ORDER BY payment.id
 """
 
 
@@ -55,5 +73,6 @@ def find_export_problem(export: Export) -> str | None:
 def run_checks(now: datetime) -> Checks:
     return {
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
+        "deposits": query("deposits", DEPOSITS, subject=partial(encode, "pay")),
         "export_parts": check_exports(now=now),
     }

@@ -8,6 +8,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from catalogue import insights, offers, reference_data
+from catalogue.bookings import deposits
 from catalogue.exports.jobs import cleanup, worker
 from catalogue.exports.requests import payment_state
 from catalogue.history import publish
@@ -56,6 +57,12 @@ def clean_up_exports(**_: Any) -> None:
     payment_state.reconcile(now=timezone.now())
     enqueue_stalled_exports()
     cleanup.remove_orphaned_files()
+
+
+@shared_task(name="catalogue.tasks.reconcile_deposits")
+def reconcile_deposits(**_: Any) -> None:
+    """Refund deposits that have booked nothing, and return those of reservations that are over."""
+    deposits.reconcile(now=timezone.now())
 
 
 @shared_task(name="catalogue.tasks.delete_expired_removals")

@@ -44,6 +44,7 @@ class ErrorCode(StrEnum):
     METHOD_NOT_ALLOWED = "method_not_allowed", 405
     EXPORT_NOT_READY = "export_not_ready", 409
     SLOT_FULL = "slot_full", 409
+    DEPOSIT_REQUIRED = "deposit_required", 409
     OFFER_EXPIRED = "offer_expired", 409
     PAYMENT_IDENTIFIER_REUSED = "payment_identifier_reused", 409
     TOO_MANY_BOOKINGS = "too_many_bookings", 409

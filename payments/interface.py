@@ -3,9 +3,9 @@
 - caller: `caller_of`, `Caller` and the tiers; DataViewSet authenticates a view of the data API
 - price: `load_price_list`, `current_prices`, `is_free_by_plan`
 - payment: `parse_proof` or `parse_mcp_proof`, then `collect_payment`, which returns a Receipt or raises the refusal
-- delivery: PaidResponse or `mark_delivered`
+- delivery: PaidResponse or `mark_delivered`; `deliver` in the transaction that makes the goods
 - entitlement by an earlier payment: `read_receipt_token`
-- refund: `mark_refund_due`, `cancel_refund_due`
+- refund: `mark_refund_due`, `cancel_refund_due`; `refund_undelivered` of what has bought nothing
 """
 
 from payments.chain.evm import to_checksum_address
@@ -13,6 +13,7 @@ from payments.chain.networks import payment_network
 from payments.checkout import collect as collect_payment
 from payments.checkout import is_free_by_plan
 from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired
+from payments.checkout.presented import find_presented, is_presented, is_presenter, list_pending
 from payments.dashboard.account_summary import build_caller, list_addresses, list_wallets
 from payments.identity.caller import (
     Caller,
@@ -28,13 +29,14 @@ from payments.identity.drf_authentication import DataViewSet
 from payments.ledger.transitions import (
     CLAIM_TIMEOUT,
     cancel_refund_due,
-    find_by_identifier,
-    find_by_proof,
+    deliver,
     mark_refund_due,
+    mark_undelivered_refund_due,
+    refund_undelivered,
 )
 from payments.ledger.transitions import OPEN as OPEN_STATES
 from payments.ledger.transitions import mark_delivered as record_delivery
-from payments.pricing.price_list import NotSold, current_prices, load_price_list
+from payments.pricing.price_list import NotSold, current_prices, fixed_price, load_price_list
 from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
 from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier, describe_requirements, describe_token

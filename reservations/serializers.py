@@ -172,6 +172,23 @@ class HoldRecord(serializers.ModelSerializer[Hold]):
         read_only_fields = fields
 
 
+class DepositAskedRecord(serializers.Serializer[Any]):
+    """A deposit of the whole party."""
+
+    amount = serializers.CharField(help_text="Decimal: 40.")
+    currency = serializers.CharField(help_text="USDC.")
+
+
+class TermsRecord(serializers.Serializer[Any]):
+    """The cancellation terms of a time, for this party."""
+
+    cancel_free_until = serializers.DateTimeField(help_text="The guest cancels free of charge until then.")
+    deposit = DepositAskedRecord(
+        allow_null=True, help_text="What guests pay who book by the data API or MCP; null: nothing."
+    )
+    text = serializers.CharField(help_text="In words.")
+
+
 class SlotRecord(serializers.Serializer[Any]):
     """A time at which guests are seated, and what a reservation gets then."""
 
@@ -185,6 +202,7 @@ class SlotRecord(serializers.Serializer[Any]):
         help_text="Why it is not free.",
     )
     period = serializers.CharField(help_text="The service period: Lunch, Dinner.")
+    terms = TermsRecord(allow_null=True, help_text="Null if the venue states none.")
 
 
 class DayRecord(serializers.Serializer[Any]):

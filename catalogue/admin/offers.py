@@ -7,7 +7,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -16,12 +16,17 @@ from django.utils.safestring import SafeString
 from catalogue.admin.queues.base import DefaultFilter
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.admin.restaurants.forms import WEEKDAYS
-from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
+from catalogue.bookings import deposits
+from catalogue.models import Deposit, FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
 from framework.admin.read_only import ReadOnlyAdmin
+from reservations.booking.terms import format_amount
+from reservations.models import AgreedTerms
 from reservations.models.reservations import printable_name
+
+DepositState = AgreedTerms.DepositState
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
@@ -199,3 +204,61 @@ class FlowBookingAdmin(ReadOnlyAdmin):
     def reservation_link(self, booking: FlowBooking) -> SafeString:
         address = reverse("admin:reservations_reservation_change", args=[booking.reservation_id])
         return format_html('<a href="{}">{}</a>', address, booking.reservation.code)
+
+
+class DepositStatusFilter(admin.SimpleListFilter):
+    title = "deposit"
+    parameter_name = "deposit"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("held", "Held"), ("kept", "Kept: payable to the venue"), ("returned", "Returned to the guest")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Deposit]) -> QuerySet[Deposit]:
+        if self.value() in DepositState.values:
+            return queryset.filter(booking__reservation__agreed_terms__deposit_state=self.value())
+        return queryset
+
+
+@admin.register(Deposit)
+class DepositAdmin(ReadOnlyAdmin):
+    """Deposits of bookings. Staff of the venue return a kept one; what is kept is payable to the venue."""
+
+    empty_hint = "A booking by the data API or MCP at a time that asks for a deposit pays one."
+    list_display = ["booking_link", "venue", "amount", "status_shown", "payment_link"]
+    list_display_links = None
+    list_select_related = ["booking__reservation__venue", "booking__reservation__agreed_terms", "payment"]
+    list_filter = [DepositStatusFilter]
+    search_fields = ["booking__reservation__code__exact"]
+    search_help_text = "Code or id of the reservation (res_…), or id of the payment (pay_…)"
+    id_columns: ClassVar = {"res": "booking__reservation", "pay": "payment"}
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the sums of all deposits above the list. One query more."""
+        sums = deposits.sum_deposits()
+        held, kept = format_amount(sums["held"]), format_amount(sums["kept"])
+        title = f"Deposits: {held} USDC held, {kept} USDC kept and payable to venues"
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    @admin.display(description="Reservation")
+    def booking_link(self, deposit: Deposit) -> SafeString:
+        reservation = deposit.booking.reservation
+        address = reverse("admin:reservations_reservation_change", args=[reservation.pk])
+        when = f"{reservation.date} {reservation.time:%H:%M}"
+        return format_html('<a href="{}">{}</a>, {}', address, reservation.code, when)
+
+    @admin.display(description="Venue")
+    def venue(self, deposit: Deposit) -> str:
+        return deposit.booking.reservation.venue.name
+
+    @admin.display(description="USDC", ordering="payment__amount_usdc")
+    def amount(self, deposit: Deposit) -> str:
+        return format_amount(deposit.amount_usdc)
+
+    @admin.display(description="Status")
+    def status_shown(self, deposit: Deposit) -> str:
+        return deposit.status.replace("_", " ")
+
+    @admin.display(description="Payment")
+    def payment_link(self, deposit: Deposit) -> SafeString:
+        address = reverse("admin:payments_payment_change", args=[deposit.payment_id])
+        return format_html('<a href="{}">{}</a>', address, deposit.payment.public_id)

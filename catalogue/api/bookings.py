@@ -20,7 +20,7 @@ from framework.api.cache_headers import NO_STORE
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
-from payments.interface import DataViewSet
+from payments.interface import DataViewSet, Receipt
 
 TOKEN = OpenApiParameter(
     "X-Manage-Token",
@@ -73,7 +73,7 @@ class BookingViewSet(DataViewSet[Any]):
         """
         booking = find(request, id)
         changes = serializers.BookingChanges.read(json_body(request))
-        return answer(tables.change_booking(booking, changes, now=timezone.now()))
+        return answer(tables.reload(tables.change_booking(booking, changes, now=timezone.now())))
 
     @extend_schema(
         operation_id="cancel_table_booking",
@@ -83,7 +83,7 @@ class BookingViewSet(DataViewSet[Any]):
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002
         """Cancel a booking before it begins, and release its table. Cancelling again changes nothing and is 200."""
-        return answer(cancel_booking(find(request, id), now=timezone.now()))
+        return answer(tables.reload(cancel_booking(find(request, id), now=timezone.now())))
 
 
 def find(request: Request, public_id: str) -> FlowBooking:
@@ -92,9 +92,10 @@ def find(request: Request, public_id: str) -> FlowBooking:
     return tables.find_booking(public_id, token=token, owners=owners_of(request))
 
 
-def created(booked: FlowBooking) -> Response:
-    location = public_url(f"/v1/bookings/{booked.public_id}")
-    return answer(booked, status=HTTPStatus.CREATED, headers={"Location": location})
+def created(booked: FlowBooking, *, receipt: Receipt | None = None) -> Response:
+    """Return the record of a new booking, with the receipt of its deposit."""
+    headers = {"Location": public_url(f"/v1/bookings/{booked.public_id}")} | (receipt.headers if receipt else {})
+    return answer(tables.reload(booked), status=HTTPStatus.CREATED, headers=headers)
 
 
 def answer(booked: FlowBooking, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:

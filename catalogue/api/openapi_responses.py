@@ -22,6 +22,10 @@ CHALLENGE = (
     "A requested product must be paid for. The requirements are sent three times: in `x402`, in `PAYMENT-REQUIRED` for"
     " clients of x402 version 2, and in the body for those of version 1."
 )
+DEPOSIT = (
+    "The time asks for a deposit, which must be paid with the same request: exactly this amount, whatever the tier."
+    " The requirements are sent three times, as for a product."
+)
 UNCHANGED = OpenApiResponse(description="You have this content already; nothing was charged.")
 
 
@@ -93,12 +97,12 @@ PAYMENT = [
 ]
 
 
-def order_parameters() -> list[OpenApiParameter]:
-    """Return the headers of an operation that sells a product which is delivered later."""
+def order_parameters(code: int = 202) -> list[OpenApiParameter]:
+    """Return the headers of an operation that is paid for, and answers with `code`."""
     requests = [each for each in PAYMENT if each.response is False and each.name != "If-None-Match"]
     challenges = [each for each in PAYMENT if each.response == [402]]
     receipts = [
-        header(each.name, str(each.description), response=202)
+        header(each.name, str(each.description), response=code)
         for each in PAYMENT
         if each.response == [200] and each.name != "ETag"
     ]

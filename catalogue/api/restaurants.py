@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import OpenApiResponse, PolymorphicProxySerializer, extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -19,9 +19,17 @@ from catalogue import field_groups, history, paywall, responses, search
 from catalogue.api.bookings import created
 from catalogue.api.offers import KEY as BOOKING_KEY
 from catalogue.api.offers import require_idempotency_key
-from catalogue.api.openapi_responses import SLUG, free_operation, paid_operation
+from catalogue.api.openapi_responses import (
+    DEPOSIT,
+    SLUG,
+    PaymentRequiredRecord,
+    free_operation,
+    order_parameters,
+    paid_operation,
+)
+from catalogue.bookings import deposits
 from catalogue.bookings.owners import owner_of
-from catalogue.bookings.tables import book_table
+from catalogue.bookings.tables import PaidDeposit, book_table
 from catalogue.bookings.venues import check_availability
 from catalogue.filters.bookings import AvailabilityParams
 from catalogue.filters.lookups import ChangeParams
@@ -49,7 +57,8 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.rate_limits.client_ip import client_network
 from framework.django_internals import wrapped_request
-from payments.interface import PREMIUM, DataViewSet
+from payments.interface import PREMIUM, DataViewSet, Purchase, caller_of, parse_proof
+from reservations.booking.terms import DepositRequired
 from reservations.guests.profiles import hash_contact
 
 FOUND = PolymorphicProxySerializer(
@@ -257,14 +266,18 @@ class RestaurantViewSet(DataViewSet[Any]):
     @extend_schema(
         operation_id="book_table",
         summary="Book a free table",
-        parameters=[SLUG, BOOKING_KEY, schema.LOCATION],
+        parameters=[SLUG, BOOKING_KEY, schema.LOCATION, *order_parameters(201)],
         request=NewTableBooking,
-        responses=schema.documented_responses({201: BookingRecord}, errors=[308, 404, 409, 410]),
+        responses={
+            **schema.documented_responses({201: BookingRecord}, errors=[308, 404, 409, 410]),
+            402: OpenApiResponse(PaymentRequiredRecord, description=DEPOSIT),
+        },
     )
     @action(detail=True, methods=["post"])
     def bookings(self, request: Request, slug: str) -> HttpResponse:
         """Any free table, with or without an offer: confirmed at once, or 409 with `alternatives` and nothing is
-        stored. Free; no key. The restaurant's confirmation is mailed to the guest. Your wallet session or API key may
+        stored. Free, unless the time asks for a deposit (`terms` of the availability), which is paid by x402 with the
+        same request; no key. The restaurant's confirmation is mailed to the guest. Your wallet session or API key may
         see and change it, and so may the holder of its `manage_token`. A guest has at most three upcoming bookings,
         and ten tries an hour.
         """
@@ -274,12 +287,30 @@ class RestaurantViewSet(DataViewSet[Any]):
             customer_email=values.get("customer_email"), customer_phone=values.get("customer_phone")
         )
 
-        def book() -> HttpResponse:
-            day, at = values.pop("date"), values.pop("time")
-            return created(book_table(slug, day=day, at=at, owner=owner_of(request), now=timezone.now(), **values))
-
+        now, day, at = timezone.now(), values.pop("date"), values.pop("time")
         scope = hashlib.sha256(f"{slug} {contact}".encode()).hexdigest()
-        return idempotency.respond_once(request, scope=scope, effect=book)
+
+        def book(paid: PaidDeposit | None = None) -> HttpResponse:
+            def effect() -> HttpResponse:
+                owner = owner_of(request)
+                booking = book_table(slug, day=day, at=at, owner=owner, paid=paid, now=timezone.now(), **values)
+                return created(booking, receipt=paid.receipt if paid else None)
+
+            return idempotency.respond_once(request, scope=scope, effect=effect)
+
+        try:
+            return book()
+        except DepositRequired as required:
+            presented = deposits.Presented(
+                caller=caller_of(request),
+                purchase=Purchase.for_request(request),
+                proof=parse_proof(request.headers),
+                receipt_token=request.headers.get("X-Receipt"),
+            )
+            names = ("party_size", "customer_email", "customer_phone", "area", "additional_table")
+            wanted = {name: values[name] for name in names if name in values}
+            table = deposits.Table(slug=slug, day=day, at=at, **wanted)
+            return deposits.book_paid(deposits.pay(table, required.terms, presented, now=now), book)
 
     @extend_schema(
         operation_id="create_report",

@@ -3,8 +3,10 @@
 The lock order is that of catalogue.offers.booking.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,18 +14,22 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from catalogue.bookings.venues import find_venue
-from catalogue.models import FlowBooking
+from catalogue.models import Deposit, FlowBooking
 from catalogue.offers.booking import (
     NoSuchBooking,
     SlotFull,
+    check_guest,
+    lock_contacts,
     lock_guest,
     reservation_of_token,
 )
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import Listing
-from framework.errors import InvalidRequest
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import decode
-from reservations.booking import commands, slot_states
+from payments.interface import Receipt, deliver
+from payments.models import Payment
+from reservations.booking import commands, holds, slot_states
 from reservations.booking.availability import (
     OutsideServiceHours,
     SlotUnavailable,
@@ -31,6 +37,7 @@ from reservations.booking.availability import (
     slot_unavailable_error,
 )
 from reservations.booking.slot_states import SlotState
+from reservations.booking.terms import DepositRequired, find_terms
 from reservations.booking.times import find_slot, set_start
 from reservations.models import Area, Reservation
 from reservations.self_service import permissions
@@ -38,6 +45,26 @@ from reservations.self_service import permissions
 
 class BookedAtOffer(InvalidRequest):
     """The time and the party of a booking at an offer cannot be changed."""
+
+
+class DepositGoesBack(ApiError):
+    """The deposit was paid, and its refund is due: too much time has passed before the table was booked."""
+
+    code = ErrorCode.DEPOSIT_REQUIRED
+
+    def __init__(self, payment: UUID) -> None:
+        super().__init__(
+            "This deposit goes back to you, because it has booked no table in time. Ask again without it.",
+            extra={"refund": Payment(pk=payment).public_id},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaidDeposit:
+    """A deposit that was paid for a table, and the hold of that table, if it is held."""
+
+    receipt: Receipt
+    hold_id: str | None = None
 
 
 def book_table(
@@ -53,41 +80,78 @@ def book_table(
     area: str | None = None,
     owner: str = "",
     additional_table: bool = False,
+    paid: PaidDeposit | None = None,
     now: datetime,
 ) -> FlowBooking:
     """Book a free table: it is confirmed at once, or nothing is stored.
 
-    The venue's events and the guest's mail are sent as for any reservation. Raises what find_venue and commands.book
-    raise about names and times, SlotFull with `alternatives` if no table is free, TooManyBookings, and AlreadyBooked
-    without `additional_table`. About nineteen statements.
+    The venue's events and the guest's mail are sent as for any reservation. With a `paid` deposit the payment is
+    delivered in the same transaction; one that has booked before returns that booking. Raises what find_venue and
+    commands.book raise about names and times, SlotFull with `alternatives` if no table is free, TooManyBookings,
+    AlreadyBooked without `additional_table`, DepositRequired if none is paid for a time that asks for one, and
+    DepositGoesBack. About twenty-one statements.
     """
     _, venue = find_venue(slug)
     chosen_area = choose_area(venue, area)
-    wanted = Reservation(venue=venue, date=day, time=at, party_size=party_size)
-    set_start(wanted, now=now)
+    party = Reservation(venue=venue, date=day, time=at, party_size=party_size)
+    set_start(party, now=now)
+    wanted = None if additional_table else party
+    if paid is None:
+        require_no_deposit(party, now=now)
+    book = partial(
+        commands.book,
+        venue,
+        now=now,
+        actor="guest",
+        customer_name=customer_name,
+        day=day,
+        at=at,
+        party_size=party_size,
+        customer_email=customer_email,
+        customer_phone=customer_phone,
+        special_requests=special_requests,
+        area=chosen_area,
+        deposit_usdc=paid.receipt.amount if paid else None,
+    )
     with transaction.atomic():
-        contact = lock_guest(customer_email, customer_phone, wanted=None if additional_table else wanted, now=now)
+        if paid is None:
+            contact = lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
+        else:
+            # Its try was counted when the table was held.
+            lock_contacts(customer_email, customer_phone)
+            booked = with_restaurant().filter(deposit__payment=paid.receipt.payment).first()
+            if booked is not None:
+                return booked
+            contact = check_guest(customer_email, customer_phone, wanted=wanted, now=now)
         try:
-            reservation = commands.book(
-                venue,
-                now=now,
-                actor="guest",
-                customer_name=customer_name,
-                day=day,
-                at=at,
-                party_size=party_size,
-                customer_email=customer_email,
-                customer_phone=customer_phone,
-                special_requests=special_requests,
-                area=chosen_area,
-            )
+            reservation = _book_held(book, paid.hold_id) if paid and paid.hold_id else book()
         except (SlotUnavailable, OutsideServiceHours) as refusal:
             raise _slot_full(refusal) from refusal
         if reservation.status != Reservation.Status.CONFIRMED:
             raise _needs_staff(party_size)
-        return FlowBooking.objects.create(
+        booking = FlowBooking.objects.create(
             reservation=reservation, seats=party_size, contact=contact, owner=owner, created_at=now
         )
+        if paid is not None:
+            Deposit.objects.create(booking=booking, payment_id=paid.receipt.payment)
+            if not deliver(paid.receipt.payment, now=now):
+                raise DepositGoesBack(paid.receipt.payment)
+        return booking
+
+
+def _book_held(book: Callable[..., Reservation], hold_id: str) -> Reservation:
+    """Book the table that was held, or another one if the hold has ended. Raises what commands.book raises."""
+    try:
+        return book(hold_id=hold_id)
+    except holds.HoldEnded:
+        return book()
+
+
+def require_no_deposit(party: Reservation, *, now: datetime) -> None:
+    """Raise DepositRequired for a party whose time asks for a deposit. One query."""
+    asked = find_terms(party, now=now)
+    if asked is not None and asked.deposit_usdc is not None:
+        raise DepositRequired(f"This time asks for a deposit. {asked.text}", terms=asked)
 
 
 def _slot_full(refusal: SlotUnavailable | OutsideServiceHours) -> SlotFull:
@@ -105,8 +169,17 @@ def _needs_staff(party_size: int) -> SlotFull:
 def with_restaurant() -> QuerySet[FlowBooking]:
     """Bookings with all that their record needs."""
     return FlowBooking.objects.select_related(
-        "slot__restaurant", "reservation__area", "reservation__venue__listing__restaurant"
+        "slot__restaurant",
+        "reservation__area",
+        "reservation__venue__listing__restaurant",
+        "reservation__agreed_terms",
+        "deposit__payment",
     )
+
+
+def reload(booking: FlowBooking) -> FlowBooking:
+    """Return the booking as it is now, with its terms and what became of its deposit. One query."""
+    return with_restaurant().get(pk=booking.pk)
 
 
 def find_booking(public_id: str, *, token: str = "", owners: Collection[str] = ()) -> FlowBooking:

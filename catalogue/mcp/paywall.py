@@ -36,6 +36,7 @@ from payments.interface import (
     parse_mcp_proof,
     payment_network,
 )
+from reservations.booking.terms import DepositRequired
 
 # Keys in `_meta`: of x402's MCP transport, and the receipt token (X-Receipt over HTTP).
 RECEIPT_META = "x402/payment-response"
@@ -49,6 +50,7 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
     NoSuchOffer: "Find one with list_offers.",
     SlotFull: "See what else there is with check_availability and list_offers.",
     OfferExpired: "Find another one with list_offers.",
+    DepositRequired: "check_availability shows the terms of other times.",
     TakesNoBookings: "search_restaurants with `bookable_at` finds restaurants that have a free table.",
     NoSuchBooking: "book_table gives the `id` and the `manage_token`; list_my_bookings lists those of an account.",
     TooManyBookings: "The guest can cancel one of them with cancel_booking, or by its `manage_url`.",

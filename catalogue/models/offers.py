@@ -1,6 +1,7 @@
 """Offers: time-based discounts by weekly rules, the slots generated from them, and their bookings."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,7 +10,8 @@ from django.db.models import F, Q
 from accounts.models import Venue
 from catalogue.models.restaurants import Restaurant, SourceRecord
 from framework.public_ids import PublicId, new_id
-from reservations.models import Reservation
+from payments.models import Payment
+from reservations.models import AgreedTerms, Reservation
 
 
 class Listing(models.Model):
@@ -178,3 +180,33 @@ class FlowBooking(models.Model):
     def restaurant(self) -> Restaurant:
         """The restaurant of the offer, or of the venue. Loaded by `with_restaurant`."""
         return self.slot.restaurant if self.slot else self.reservation.venue.listing.restaurant
+
+
+class Deposit(models.Model):
+    """The payment of the deposit of a booking. What becomes of it is in the agreed terms of the reservation."""
+
+    class Status(models.TextChoices):
+        HELD = "held"
+        REFUND_DUE = "refund_due"
+        REFUNDED = "refunded"
+        KEPT = "kept"
+
+    booking = models.OneToOneField(FlowBooking, on_delete=models.CASCADE, primary_key=True, related_name="deposit")
+    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
+
+    def __str__(self) -> str:
+        return f"deposit of {self.booking_id}"
+
+    @property
+    def amount_usdc(self) -> Decimal:
+        return self.payment.amount_usdc
+
+    @property
+    def status(self) -> str:
+        """What becomes of the money. Needs the payment and the agreed terms loaded."""
+        if self.payment.state == Payment.State.REFUNDED:
+            return Deposit.Status.REFUNDED
+        decided = self.booking.reservation.agreed_terms.deposit_state
+        if self.payment.state == Payment.State.REFUND_DUE or decided == AgreedTerms.DepositState.RETURNED:
+            return Deposit.Status.REFUND_DUE
+        return Deposit.Status.KEPT if decided == AgreedTerms.DepositState.KEPT else Deposit.Status.HELD

@@ -185,14 +185,32 @@ def lock_guest(
     AlreadyBooked, TooManyBookings, RateLimitExceeded. Two statements, one more with both contacts and with `wanted`,
     and two more if the guest comes on the same day.
     """
+    count_attempt(hash_contact(customer_email=customer_email, customer_phone=customer_phone))
+    lock_contacts(customer_email, customer_phone)
+    return check_guest(customer_email, customer_phone, wanted=wanted, now=now)
+
+
+def list_contacts(customer_email: str | None, customer_phone: str | None) -> list[str]:
+    """Return the contacts of a guest: the one that the limits count, and that of the number alone."""
+    contacts = {hash_contact(customer_email=customer_email, customer_phone=customer_phone)}
+    if customer_phone:
+        contacts.add(hash_contact(customer_email=None, customer_phone=customer_phone))
+    return sorted(contacts)
+
+
+def lock_contacts(customer_email: str | None, customer_phone: str | None) -> None:
+    """Lock a guest's contacts until the transaction ends. A statement for each."""
+    for contact in list_contacts(customer_email, customer_phone):
+        CONTACT_LOCK.acquire(contact)
+
+
+def check_guest(
+    customer_email: str | None, customer_phone: str | None, *, wanted: Reservation | None, now: datetime
+) -> str:
+    """Check the bookings of a guest whose contacts are locked, as `lock_guest`; no attempt is counted."""
     contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
-    contacts = {contact} | (
-        {hash_contact(customer_email=None, customer_phone=customer_phone)} if customer_phone else set()
-    )
-    count_attempt(contact)
-    for one in sorted(contacts):
-        CONTACT_LOCK.acquire(one)
     if wanted is not None:
+        contacts = list_contacts(customer_email, customer_phone)
         held = find_overlapping(wanted, contacts, customer_phone=customer_phone)
         if held is not None:
             raise AlreadyBooked(held)

@@ -8,7 +8,7 @@ it books nothing either, because a guest has one table at a time (booking.lock_g
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any
 
@@ -19,8 +19,10 @@ from django.utils.text import Truncator
 
 from accounts import idempotency
 from accounts.idempotency import IdempotencyKeyReused, IdempotentRequest, StoredResponse
+from accounts.models import Venue
 from catalogue import places
 from catalogue.bookings import tables
+from catalogue.bookings.tables import PaidDeposit
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import booking, search
 from catalogue.offers.booking import NoSuchBooking, NoSuchOffer, OfferExpired, SlotFull
@@ -28,13 +30,16 @@ from catalogue.offers.on_sale import Status
 from catalogue.offers.search import SlotDetails
 from framework.errors import InvalidRequest
 from framework.public_ids import decode
+from reservations.booking.terms import Terms, find_terms
+from reservations.booking.times import set_start
 from reservations.guests.profiles import hash_contact
 from reservations.models import Reservation
 
 # More than any restaurant has on one day.
 MAX_DAY_OFFERS = 200
-# Of a restaurant, in a question to a guest.
+# Of a restaurant and of an offer, in a question to a guest.
 MAX_NAME_LENGTH = 80
+MAX_TERMS_LENGTH = 300
 
 
 class AnswerAlreadyUsed(IdempotencyKeyReused):
@@ -107,20 +112,22 @@ def check_request(at: str | RestaurantTime, *, party_size: int, area: str | None
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
-def book_request(request: BookingRequest, *, now: datetime) -> FlowBooking:
+def book_request(request: BookingRequest, *, paid: PaidDeposit | None = None, now: datetime) -> FlowBooking:
     """Book the table; at a time with the highest discount, or the next one if that is sold out in the meantime, or
     without one.
 
-    Raises what booking.book_offer, find_offers_at and tables.book_table raise.
+    A booking at an offer takes no deposit, and a `paid` one books any table. Raises what booking.book_offer,
+    find_offers_at and tables.book_table raise.
     """
     options: dict[str, Any] = {"area": request.area, "owner": request.owner, "now": now, **request.guest}
     match request.at:
         case RestaurantTime(slug=slug, day=day, at=time_of_day) as when:
-            for found in find_offers_at(when, party_size=request.guest["party_size"], now=now):
+            offers = [] if paid else find_offers_at(when, party_size=request.guest["party_size"], now=now)
+            for found in offers:
                 with suppress(SlotFull, OfferExpired):
                     key = booking.parse_offer_id(found.id)
                     return booking.book_offer(key, **options)
-            return tables.book_table(slug, day=day, at=time_of_day, **options)
+            return tables.book_table(slug, day=day, at=time_of_day, paid=paid, **options)
         case offer:
             key = booking.parse_offer_id(offer)
             return booking.book_offer(key, **options)
@@ -165,13 +172,13 @@ class Attempt:
         )
 
 
-def book_once(attempt: Attempt, *, now: datetime) -> FlowBooking:
+def book_once(attempt: Attempt, *, paid: PaidDeposit | None = None, now: datetime) -> FlowBooking:
     """Book the table, or return the booking that an earlier identical attempt has made, in its current state.
 
     A key books once, even if that booking was cancelled since, and rejects a different request; so does the answer to
-    a question. Without a key the same request makes no second booking unless the first was cancelled. Raises what
-    `book_request` raises, IdempotencyKeyReused, AnswerAlreadyUsed, IdempotencyInProgress, and NoSuchBooking if the
-    booking was erased.
+    a question. Without a key the same request makes no second booking unless the first was cancelled. `paid` is the
+    deposit that was paid. Raises what `book_request` raises, IdempotencyKeyReused, AnswerAlreadyUsed,
+    IdempotencyInProgress, and NoSuchBooking if the booking was erased.
     """
     request, has_key = attempt.request, attempt.key is not None
 
@@ -179,7 +186,7 @@ def book_once(attempt: Attempt, *, now: datetime) -> FlowBooking:
         # Only the id is stored, because the state of the booking changes.
         return idempotency.run_once(
             attempt.by_request,
-            lambda: StoredResponse(body=book_request(request, now=now).public_id.encode()),
+            lambda: StoredResponse(body=book_request(request, paid=paid, now=now).public_id.encode()),
             is_valid=None if has_key else is_active,
         )
 
@@ -214,26 +221,54 @@ def find_booked(attempt: Attempt) -> FlowBooking | None:
     return None if is_over and attempt.key is None else found
 
 
-def describe_table(at: str | RestaurantTime, *, party_size: int) -> str:
-    """Describe a requested table to the guest, with the name of its restaurant in quotes. One query.
+def describe_table(at: str | RestaurantTime, *, party_size: int, now: datetime) -> str:
+    """Describe a requested table to the guest, with its terms, and the texts of the restaurant in quotes.
 
-    Raises NoSuchOffer, and what places.find_restaurant raises.
+    Three queries more than the offers of the time. Raises NoSuchOffer, and what places.find_restaurant raises.
     """
     match at:
         case RestaurantTime(slug=slug, day=day, at=time_of_day):
-            name, discount = places.find_restaurant(slug).name, ""
-        case offer:
-            slot = FlowSlot.objects.select_related("restaurant").filter(pk=booking.parse_offer_id(offer)).first()
+            name = places.find_restaurant(slug).name
+            best = next(iter(find_offers_at(at, party_size=party_size, now=now)), None)
+            offer = (best.percent, best.terms) if best else None
+            venue = Venue.objects.filter(listing__restaurant__slug=slug, listing__is_active=True).first()
+        case offer_id:
+            rows = FlowSlot.objects.select_related("restaurant__listing__venue")
+            slot = rows.filter(pk=booking.parse_offer_id(offer_id)).first()
             if slot is None:
                 raise NoSuchOffer
             name, day, time_of_day = slot.restaurant.name, slot.date, slot.time
-            discount = f", with {slot.percent} % off"
-    quoted = orjson.dumps(Truncator(name).chars(MAX_NAME_LENGTH)).decode()
+            offer, venue = (slot.percent, slot.terms), slot.restaurant.listing.venue
+    discount = f", with {offer[0]} % off" if offer else ""
+    texts = [f"The terms of the offer: {_quote(offer[1], MAX_TERMS_LENGTH)}."] if offer and offer[1] else []
+    asked = _find_terms(venue, day, time_of_day, party_size=party_size, now=now) if venue else None
+    if asked is not None:
+        # A booking at an offer takes no deposit.
+        texts.append((replace(asked, deposit_usdc=None) if offer else asked).text)
+        if asked.deposit_usdc is not None and not offer:
+            texts.append("The deposit is paid with this booking.")
     # Names of days and months do not depend on the locale of the process.
     with translation.override("en"):
-        return (
-            f"A table for {party_size} at {quoted} on {date_format(day, 'l, j F Y')} at {time_of_day:%H:%M}{discount}."
+        table = (
+            f"A table for {party_size} at {_quote(name, MAX_NAME_LENGTH)} on {date_format(day, 'l, j F Y')}"
+            f" at {time_of_day:%H:%M}{discount}."
         )
+    return " ".join([table, *texts])
+
+
+def _quote(text: str, length: int) -> str:
+    """Quote a text of the restaurant in one line, so that it cannot pass for ours."""
+    return orjson.dumps(Truncator(text).chars(length)).decode()
+
+
+def _find_terms(venue: Venue, day: date, at: time, *, party_size: int, now: datetime) -> Terms | None:
+    """Return the terms of a venue; None also for a time that does not exist there, which the booking refuses."""
+    party = Reservation(venue=venue, date=day, time=at, party_size=party_size)
+    try:
+        set_start(party, now=now)
+    except InvalidRequest:
+        return None
+    return find_terms(party, now=now)
 
 
 def load_booking(stored: StoredResponse) -> FlowBooking | None:

@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from catalogue.models import FlowRule
+from catalogue.models import Deposit, FlowRule
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
 from catalogue.serializers.shared import SLUG, page_of
-from framework.api.fields import DateField, StrictIntegerField, StrictSerializer, TextField, TimeField
+from framework.api.fields import ConstantField, DateField, StrictIntegerField, StrictSerializer, TextField, TimeField
 from framework.public_ids import pattern
+from reservations.booking.terms import describe_agreed, format_amount
+from reservations.models import AgreedTerms
 from reservations.serializers import AreaField, AvailabilityRecord
 
 
@@ -44,6 +47,31 @@ class BookingChanges(StrictSerializer):
         return attrs
 
 
+class AgreedTermsRecord(serializers.Serializer[Any]):
+    """The cancellation terms that a booking was made on."""
+
+    free_until = serializers.DateTimeField(help_text="The guest cancels free of charge until then.")
+    text = serializers.SerializerMethodField(help_text="The terms in words, and what became of the deposit.")
+
+    def get_text(self, agreed: AgreedTerms) -> str:
+        return describe_agreed(agreed.reservation, agreed, now=timezone.now())
+
+
+class DepositRecord(serializers.Serializer[Deposit]):
+    """The deposit that was paid for a booking."""
+
+    amount = serializers.SerializerMethodField(help_text="Decimal: 40.")
+    currency = ConstantField("USDC")
+    status = serializers.ChoiceField(
+        choices=Deposit.Status.choices,
+        help_text="`kept`: the guest has cancelled too late, or has not come.",
+    )
+    payment = serializers.RegexField(pattern("pay"), source="payment.public_id", help_text="The payment's id.")
+
+    def get_amount(self, deposit: Deposit) -> str:
+        return format_amount(deposit.amount_usdc)
+
+
 class BookingRecord(FlowBookingRecord):
     """A booked table. What an offer adds is null without one. Date and time are on the restaurant's clock."""
 
@@ -55,7 +83,16 @@ class BookingRecord(FlowBookingRecord):
     applies_to = serializers.ChoiceField(
         choices=FlowRule.AppliesTo.values, source="slot.applies_to", allow_null=True, default=None
     )
-    terms = serializers.CharField(source="slot.terms", allow_blank=True, allow_null=True, default=None)
+    terms = serializers.CharField(
+        source="slot.terms", allow_blank=True, allow_null=True, default=None, help_text="Of the offer."
+    )
+    cancellation = AgreedTermsRecord(
+        source="reservation.agreed_terms",
+        allow_null=True,
+        default=None,
+        help_text="Null if the venue states no terms.",
+    )
+    deposit = DepositRecord(allow_null=True, default=None, help_text="Null if none was paid.")
 
 
 BookingPage = page_of(BookingRecord, name="BookingPage", description="A page of your bookings, the latest first.")

@@ -359,6 +359,21 @@ CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
                     INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_added_insert_46f06() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "reservations_cancellationtermschange" ("deposit_usdc", "first_date", "free_hours", "id", "last_date", "party_from", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id", "weekdays") VALUES (NEW."deposit_usdc", NEW."first_date", NEW."free_hours", NEW."id", NEW."last_date", NEW."party_from", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."venue_id", NEW."weekdays"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_added_insert_7ffe5() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -629,6 +644,21 @@ CREATE FUNCTION public.pgtrigger_changed_update_cead7() RETURNS trigger
                     INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_changed_update_deb2e() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "reservations_cancellationtermschange" ("deposit_usdc", "first_date", "free_hours", "id", "last_date", "party_from", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id", "weekdays") VALUES (OLD."deposit_usdc", OLD."first_date", OLD."free_hours", OLD."id", OLD."last_date", OLD."party_from", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."venue_id", OLD."weekdays"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_27d0d() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -702,6 +732,21 @@ CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_removed_delete_b6bd3() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "reservations_cancellationtermschange" ("deposit_usdc", "first_date", "free_hours", "id", "last_date", "party_from", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id", "weekdays") VALUES (OLD."deposit_usdc", OLD."first_date", OLD."free_hours", OLD."id", OLD."last_date", OLD."party_from", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."venue_id", OLD."weekdays"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_d22e6() RETURNS trigger
@@ -1608,6 +1653,10 @@ CREATE TABLE public.catalogue_cuisine (
     updated_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
     parent_id character varying(60),
     synonyms character varying(80)[] DEFAULT '{}'::character varying(80)[] NOT NULL
+);
+CREATE TABLE public.catalogue_deposit (
+    booking_id uuid NOT NULL,
+    payment_id uuid NOT NULL
 );
 CREATE TABLE public.catalogue_export (
     id uuid NOT NULL,
@@ -2653,6 +2702,17 @@ CREATE TABLE public.pghistory_context (
     updated_at timestamp with time zone NOT NULL,
     metadata jsonb NOT NULL
 );
+CREATE TABLE public.reservations_agreedterms (
+    reservation_id uuid NOT NULL,
+    free_hours smallint,
+    free_until timestamp with time zone NOT NULL,
+    deposit_usdc numeric(78,6),
+    deposit_state character varying(10) NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT agreed_decided_at_if_decided CHECK ((((decided_at IS NOT NULL) AND (deposit_state = ANY (ARRAY['kept'::character varying, 'returned'::character varying]))) OR ((decided_at IS NULL) AND (deposit_state = ANY (ARRAY[''::character varying, 'held'::character varying]))))),
+    CONSTRAINT agreed_deposit_state_if_paid CHECK ((((deposit_state)::text = ''::text) OR (deposit_usdc IS NOT NULL))),
+    CONSTRAINT reservations_agreedterms_free_hours_check CHECK ((free_hours >= 0))
+);
 CREATE TABLE public.reservations_area (
     id uuid NOT NULL,
     venue_id uuid NOT NULL,
@@ -2671,6 +2731,53 @@ CREATE TABLE public.reservations_branding (
 CREATE TABLE public.reservations_brandingimage (
     id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.reservations_cancellationterms (
+    id uuid NOT NULL,
+    party_from smallint NOT NULL,
+    weekdays smallint[] NOT NULL,
+    first_date date,
+    last_date date,
+    free_hours smallint,
+    deposit_usdc numeric(6,2),
+    venue_id uuid NOT NULL,
+    CONSTRAINT reservations_cancellationterms_free_hours_check CHECK ((free_hours >= 0)),
+    CONSTRAINT reservations_cancellationterms_party_from_check CHECK ((party_from >= 0)),
+    CONSTRAINT terms_ask_something CHECK (((free_hours IS NOT NULL) OR (deposit_usdc IS NOT NULL))),
+    CONSTRAINT terms_deposit_up_to_1000 CHECK (((deposit_usdc IS NULL) OR ((deposit_usdc > (0)::numeric) AND (deposit_usdc <= (1000)::numeric)))),
+    CONSTRAINT terms_free_hours_up_to_168 CHECK (((free_hours IS NULL) OR (free_hours <= 168))),
+    CONSTRAINT terms_have_weekdays CHECK (((weekdays <@ ARRAY[(0)::smallint, (1)::smallint, (2)::smallint, (3)::smallint, (4)::smallint, (5)::smallint, (6)::smallint]) AND (
+CASE
+    WHEN (weekdays IS NULL) THEN NULL::integer
+    ELSE COALESCE(array_length(weekdays, 1), 0)
+END >= 1))),
+    CONSTRAINT terms_last_date_not_before_first CHECK (((first_date IS NULL) OR (last_date IS NULL) OR (last_date >= first_date))),
+    CONSTRAINT terms_party_from_1_to_500 CHECK ((party_from BETWEEN 1 AND 500))
+);
+CREATE TABLE public.reservations_cancellationtermschange (
+    pgh_id integer NOT NULL,
+    pgh_created_at timestamp with time zone NOT NULL,
+    pgh_label text NOT NULL,
+    pgh_context jsonb,
+    id uuid NOT NULL,
+    party_from smallint NOT NULL,
+    weekdays smallint[] NOT NULL,
+    first_date date,
+    last_date date,
+    free_hours smallint,
+    deposit_usdc numeric(6,2),
+    pgh_obj_id uuid NOT NULL,
+    venue_id uuid NOT NULL,
+    CONSTRAINT reservations_cancellationtermschange_free_hours_check CHECK ((free_hours >= 0)),
+    CONSTRAINT reservations_cancellationtermschange_party_from_check CHECK ((party_from >= 0))
+);
+ALTER TABLE public.reservations_cancellationtermschange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.reservations_cancellationtermschange_pgh_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE TABLE public.reservations_closure (
     id uuid NOT NULL,
@@ -3239,186 +3346,203 @@ INSERT INTO public.auth_permission VALUES
 	(238, 'Can change branding', 60, 'change_branding'),
 	(239, 'Can delete branding', 60, 'delete_branding'),
 	(240, 'Can view branding', 60, 'view_branding'),
-	(241, 'Can add audit', 61, 'add_audit'),
-	(242, 'Can change audit', 61, 'change_audit'),
-	(243, 'Can delete audit', 61, 'delete_audit'),
-	(244, 'Can view audit', 61, 'view_audit'),
-	(245, 'Can add payment', 62, 'add_payment'),
-	(246, 'Can change payment', 62, 'change_payment'),
-	(247, 'Can delete payment', 62, 'delete_payment'),
-	(248, 'Can view payment', 62, 'view_payment'),
-	(249, 'Can add payment event', 63, 'add_paymentevent'),
-	(250, 'Can change payment event', 63, 'change_paymentevent'),
-	(251, 'Can delete payment event', 63, 'delete_paymentevent'),
-	(252, 'Can view payment event', 63, 'view_paymentevent'),
-	(253, 'Can add refund', 64, 'add_refund'),
-	(254, 'Can change refund', 64, 'change_refund'),
-	(255, 'Can delete refund', 64, 'delete_refund'),
-	(256, 'Can view refund', 64, 'view_refund'),
-	(257, 'Can add product', 65, 'add_product'),
-	(258, 'Can change product', 65, 'change_product'),
-	(259, 'Can delete product', 65, 'delete_product'),
-	(260, 'Can view product', 65, 'view_product'),
-	(261, 'Can add price', 66, 'add_price'),
-	(262, 'Can change price', 66, 'change_price'),
-	(263, 'Can delete price', 66, 'delete_price'),
-	(264, 'Can view price', 66, 'view_price'),
-	(265, 'Can add wallet', 68, 'add_wallet'),
-	(266, 'Can change wallet', 68, 'change_wallet'),
-	(267, 'Can delete wallet', 68, 'delete_wallet'),
-	(268, 'Can view wallet', 68, 'view_wallet'),
-	(269, 'Can add wallet session', 69, 'add_walletsession'),
-	(270, 'Can change wallet session', 69, 'change_walletsession'),
-	(271, 'Can delete wallet session', 69, 'delete_walletsession'),
-	(272, 'Can view wallet session', 69, 'view_walletsession'),
-	(273, 'Can add holding snapshot', 70, 'add_holdingsnapshot'),
-	(274, 'Can change holding snapshot', 70, 'change_holdingsnapshot'),
-	(275, 'Can delete holding snapshot', 70, 'delete_holdingsnapshot'),
-	(276, 'Can view holding snapshot', 70, 'view_holdingsnapshot'),
-	(277, 'Can add spent challenge', 71, 'add_spentchallenge'),
-	(278, 'Can change spent challenge', 71, 'change_spentchallenge'),
-	(279, 'Can delete spent challenge', 71, 'delete_spentchallenge'),
-	(280, 'Can view spent challenge', 71, 'view_spentchallenge'),
-	(281, 'Can add plan', 72, 'add_plan'),
-	(282, 'Can change plan', 72, 'change_plan'),
-	(283, 'Can delete plan', 72, 'delete_plan'),
-	(284, 'Can view plan', 72, 'view_plan'),
-	(285, 'Can add tier terms', 73, 'add_tierterms'),
-	(286, 'Can change tier terms', 73, 'change_tierterms'),
-	(287, 'Can delete tier terms', 73, 'delete_tierterms'),
-	(288, 'Can view tier terms', 73, 'view_tierterms'),
-	(289, 'Can add receiver', 74, 'add_receiver'),
-	(290, 'Can change receiver', 74, 'change_receiver'),
-	(291, 'Can delete receiver', 74, 'delete_receiver'),
-	(292, 'Can view receiver', 74, 'view_receiver'),
-	(293, 'Can add source', 75, 'add_source'),
-	(294, 'Can change source', 75, 'change_source'),
-	(295, 'Can delete source', 75, 'delete_source'),
-	(296, 'Can view source', 75, 'view_source'),
-	(297, 'Can add market', 76, 'add_market'),
-	(298, 'Can change market', 76, 'change_market'),
-	(299, 'Can delete market', 76, 'delete_market'),
-	(300, 'Can view market', 76, 'view_market'),
-	(301, 'Can add cuisine', 77, 'add_cuisine'),
-	(302, 'Can change cuisine', 77, 'change_cuisine'),
-	(303, 'Can delete cuisine', 77, 'delete_cuisine'),
-	(304, 'Can view cuisine', 77, 'view_cuisine'),
-	(305, 'Can add attribute', 78, 'add_attribute'),
-	(306, 'Can change attribute', 78, 'change_attribute'),
-	(307, 'Can delete attribute', 78, 'delete_attribute'),
-	(308, 'Can view attribute', 78, 'view_attribute'),
-	(309, 'Can add holiday', 79, 'add_holiday'),
-	(310, 'Can change holiday', 79, 'change_holiday'),
-	(311, 'Can delete holiday', 79, 'delete_holiday'),
-	(312, 'Can view holiday', 79, 'view_holiday'),
-	(313, 'Can add restaurant', 80, 'add_restaurant'),
-	(314, 'Can change restaurant', 80, 'change_restaurant'),
-	(315, 'Can delete restaurant', 80, 'delete_restaurant'),
-	(316, 'Can view restaurant', 80, 'view_restaurant'),
-	(317, 'Can add source record', 81, 'add_sourcerecord'),
-	(318, 'Can change source record', 81, 'change_sourcerecord'),
-	(319, 'Can delete source record', 81, 'delete_sourcerecord'),
-	(320, 'Can view source record', 81, 'view_sourcerecord'),
-	(321, 'Can add match candidate', 82, 'add_matchcandidate'),
-	(322, 'Can change match candidate', 82, 'change_matchcandidate'),
-	(323, 'Can delete match candidate', 82, 'delete_matchcandidate'),
-	(324, 'Can view match candidate', 82, 'view_matchcandidate'),
-	(325, 'Can add export', 83, 'add_export'),
-	(326, 'Can change export', 83, 'change_export'),
-	(327, 'Can delete export', 83, 'delete_export'),
-	(328, 'Can view export', 83, 'view_export'),
-	(329, 'Can add export part', 84, 'add_exportpart'),
-	(330, 'Can change export part', 84, 'change_exportpart'),
-	(331, 'Can delete export part', 84, 'delete_exportpart'),
-	(332, 'Can view export part', 84, 'view_exportpart'),
-	(333, 'Can add removal', 85, 'add_removal'),
-	(334, 'Can change removal', 85, 'change_removal'),
-	(335, 'Can delete removal', 85, 'delete_removal'),
-	(336, 'Can view removal', 85, 'view_removal'),
-	(337, 'Can add import run', 86, 'add_importrun'),
-	(338, 'Can change import run', 86, 'change_importrun'),
-	(339, 'Can delete import run', 86, 'delete_importrun'),
-	(340, 'Can view import run', 86, 'view_importrun'),
-	(341, 'Can add insight', 87, 'add_insight'),
-	(342, 'Can change insight', 87, 'change_insight'),
-	(343, 'Can delete insight', 87, 'delete_insight'),
-	(344, 'Can view insight', 87, 'view_insight'),
-	(345, 'Can add insight demand', 88, 'add_insightdemand'),
-	(346, 'Can change insight demand', 88, 'change_insightdemand'),
-	(347, 'Can delete insight demand', 88, 'delete_insightdemand'),
-	(348, 'Can view insight demand', 88, 'view_insightdemand'),
-	(349, 'Can add insight call', 89, 'add_insightcall'),
-	(350, 'Can change insight call', 89, 'change_insightcall'),
-	(351, 'Can delete insight call', 89, 'delete_insightcall'),
-	(352, 'Can view insight call', 89, 'view_insightcall'),
-	(353, 'Can add landmark', 90, 'add_landmark'),
-	(354, 'Can change landmark', 90, 'change_landmark'),
-	(355, 'Can delete landmark', 90, 'delete_landmark'),
-	(356, 'Can view landmark', 90, 'view_landmark'),
-	(357, 'Can add landmark name', 91, 'add_landmarkname'),
-	(358, 'Can change landmark name', 91, 'change_landmarkname'),
-	(359, 'Can delete landmark name', 91, 'delete_landmarkname'),
-	(360, 'Can view landmark name', 91, 'view_landmarkname'),
-	(361, 'Can add listing', 92, 'add_listing'),
-	(362, 'Can change listing', 92, 'change_listing'),
-	(363, 'Can delete listing', 92, 'delete_listing'),
-	(364, 'Can view listing', 92, 'view_listing'),
-	(365, 'Can add flow rule', 93, 'add_flowrule'),
-	(366, 'Can change flow rule', 93, 'change_flowrule'),
-	(367, 'Can delete flow rule', 93, 'delete_flowrule'),
-	(368, 'Can view flow rule', 93, 'view_flowrule'),
-	(369, 'Can add flow slot', 94, 'add_flowslot'),
-	(370, 'Can change flow slot', 94, 'change_flowslot'),
-	(371, 'Can delete flow slot', 94, 'delete_flowslot'),
-	(372, 'Can view flow slot', 94, 'view_flowslot'),
-	(373, 'Can add flow booking', 95, 'add_flowbooking'),
-	(374, 'Can change flow booking', 95, 'change_flowbooking'),
-	(375, 'Can delete flow booking', 95, 'delete_flowbooking'),
-	(376, 'Can view flow booking', 95, 'view_flowbooking'),
-	(377, 'Can add review', 96, 'add_review'),
-	(378, 'Can change review', 96, 'change_review'),
-	(379, 'Can delete review', 96, 'delete_review'),
-	(380, 'Can view review', 96, 'view_review'),
-	(381, 'Can add review change', 97, 'add_reviewchange'),
-	(382, 'Can change review change', 97, 'change_reviewchange'),
-	(383, 'Can delete review change', 97, 'delete_reviewchange'),
-	(384, 'Can view review change', 97, 'view_reviewchange'),
-	(385, 'Can add photo', 98, 'add_photo'),
-	(386, 'Can change photo', 98, 'change_photo'),
-	(387, 'Can delete photo', 98, 'delete_photo'),
-	(388, 'Can view photo', 98, 'view_photo'),
-	(389, 'Can add record', 99, 'add_record'),
-	(390, 'Can change record', 99, 'change_record'),
-	(391, 'Can delete record', 99, 'delete_record'),
-	(392, 'Can view record', 99, 'view_record'),
-	(393, 'Can add search row', 100, 'add_searchrow'),
-	(394, 'Can change search row', 100, 'change_searchrow'),
-	(395, 'Can delete search row', 100, 'delete_searchrow'),
-	(396, 'Can view search row', 100, 'view_searchrow'),
-	(397, 'Can add kitchen', 101, 'add_kitchen'),
-	(398, 'Can change kitchen', 101, 'change_kitchen'),
-	(399, 'Can delete kitchen', 101, 'delete_kitchen'),
-	(400, 'Can view kitchen', 101, 'view_kitchen'),
-	(401, 'Can add report', 102, 'add_report'),
-	(402, 'Can change report', 102, 'change_report'),
-	(403, 'Can delete report', 102, 'delete_report'),
-	(404, 'Can view report', 102, 'view_report'),
-	(405, 'Can add version', 103, 'add_version'),
-	(406, 'Can change version', 103, 'change_version'),
-	(407, 'Can delete version', 103, 'delete_version'),
-	(408, 'Can view version', 103, 'view_version'),
-	(409, 'Can add former slug', 104, 'add_formerslug'),
-	(410, 'Can change former slug', 104, 'change_formerslug'),
-	(411, 'Can delete former slug', 104, 'delete_formerslug'),
-	(412, 'Can view former slug', 104, 'view_formerslug'),
-	(413, 'Can add photo import', 105, 'add_photoimport'),
-	(414, 'Can change photo import', 105, 'change_photoimport'),
-	(415, 'Can delete photo import', 105, 'delete_photoimport'),
-	(416, 'Can view photo import', 105, 'view_photoimport'),
-	(417, 'Can add neighborhood change', 106, 'add_neighborhoodchange'),
-	(418, 'Can change neighborhood change', 106, 'change_neighborhoodchange'),
-	(419, 'Can delete neighborhood change', 106, 'delete_neighborhoodchange'),
-	(420, 'Can view neighborhood change', 106, 'view_neighborhoodchange');
+	(241, 'Can add agreed terms', 61, 'add_agreedterms'),
+	(242, 'Can change agreed terms', 61, 'change_agreedterms'),
+	(243, 'Can delete agreed terms', 61, 'delete_agreedterms'),
+	(244, 'Can view agreed terms', 61, 'view_agreedterms'),
+	(245, 'Can add cancellation terms', 62, 'add_cancellationterms'),
+	(246, 'Can change cancellation terms', 62, 'change_cancellationterms'),
+	(247, 'Can delete cancellation terms', 62, 'delete_cancellationterms'),
+	(248, 'Can view cancellation terms', 62, 'view_cancellationterms'),
+	(249, 'Can add cancellation terms change', 63, 'add_cancellationtermschange'),
+	(250, 'Can change cancellation terms change', 63, 'change_cancellationtermschange'),
+	(251, 'Can delete cancellation terms change', 63, 'delete_cancellationtermschange'),
+	(252, 'Can view cancellation terms change', 63, 'view_cancellationtermschange'),
+	(253, 'Can add audit', 64, 'add_audit'),
+	(254, 'Can change audit', 64, 'change_audit'),
+	(255, 'Can delete audit', 64, 'delete_audit'),
+	(256, 'Can view audit', 64, 'view_audit'),
+	(257, 'Can add payment', 65, 'add_payment'),
+	(258, 'Can change payment', 65, 'change_payment'),
+	(259, 'Can delete payment', 65, 'delete_payment'),
+	(260, 'Can view payment', 65, 'view_payment'),
+	(261, 'Can add payment event', 66, 'add_paymentevent'),
+	(262, 'Can change payment event', 66, 'change_paymentevent'),
+	(263, 'Can delete payment event', 66, 'delete_paymentevent'),
+	(264, 'Can view payment event', 66, 'view_paymentevent'),
+	(265, 'Can add refund', 67, 'add_refund'),
+	(266, 'Can change refund', 67, 'change_refund'),
+	(267, 'Can delete refund', 67, 'delete_refund'),
+	(268, 'Can view refund', 67, 'view_refund'),
+	(269, 'Can add product', 68, 'add_product'),
+	(270, 'Can change product', 68, 'change_product'),
+	(271, 'Can delete product', 68, 'delete_product'),
+	(272, 'Can view product', 68, 'view_product'),
+	(273, 'Can add price', 69, 'add_price'),
+	(274, 'Can change price', 69, 'change_price'),
+	(275, 'Can delete price', 69, 'delete_price'),
+	(276, 'Can view price', 69, 'view_price'),
+	(277, 'Can add wallet', 71, 'add_wallet'),
+	(278, 'Can change wallet', 71, 'change_wallet'),
+	(279, 'Can delete wallet', 71, 'delete_wallet'),
+	(280, 'Can view wallet', 71, 'view_wallet'),
+	(281, 'Can add wallet session', 72, 'add_walletsession'),
+	(282, 'Can change wallet session', 72, 'change_walletsession'),
+	(283, 'Can delete wallet session', 72, 'delete_walletsession'),
+	(284, 'Can view wallet session', 72, 'view_walletsession'),
+	(285, 'Can add holding snapshot', 73, 'add_holdingsnapshot'),
+	(286, 'Can change holding snapshot', 73, 'change_holdingsnapshot'),
+	(287, 'Can delete holding snapshot', 73, 'delete_holdingsnapshot'),
+	(288, 'Can view holding snapshot', 73, 'view_holdingsnapshot'),
+	(289, 'Can add spent challenge', 74, 'add_spentchallenge'),
+	(290, 'Can change spent challenge', 74, 'change_spentchallenge'),
+	(291, 'Can delete spent challenge', 74, 'delete_spentchallenge'),
+	(292, 'Can view spent challenge', 74, 'view_spentchallenge'),
+	(293, 'Can add plan', 75, 'add_plan'),
+	(294, 'Can change plan', 75, 'change_plan'),
+	(295, 'Can delete plan', 75, 'delete_plan'),
+	(296, 'Can view plan', 75, 'view_plan'),
+	(297, 'Can add tier terms', 76, 'add_tierterms'),
+	(298, 'Can change tier terms', 76, 'change_tierterms'),
+	(299, 'Can delete tier terms', 76, 'delete_tierterms'),
+	(300, 'Can view tier terms', 76, 'view_tierterms'),
+	(301, 'Can add receiver', 77, 'add_receiver'),
+	(302, 'Can change receiver', 77, 'change_receiver'),
+	(303, 'Can delete receiver', 77, 'delete_receiver'),
+	(304, 'Can view receiver', 77, 'view_receiver'),
+	(305, 'Can add source', 78, 'add_source'),
+	(306, 'Can change source', 78, 'change_source'),
+	(307, 'Can delete source', 78, 'delete_source'),
+	(308, 'Can view source', 78, 'view_source'),
+	(309, 'Can add market', 79, 'add_market'),
+	(310, 'Can change market', 79, 'change_market'),
+	(311, 'Can delete market', 79, 'delete_market'),
+	(312, 'Can view market', 79, 'view_market'),
+	(313, 'Can add cuisine', 80, 'add_cuisine'),
+	(314, 'Can change cuisine', 80, 'change_cuisine'),
+	(315, 'Can delete cuisine', 80, 'delete_cuisine'),
+	(316, 'Can view cuisine', 80, 'view_cuisine'),
+	(317, 'Can add attribute', 81, 'add_attribute'),
+	(318, 'Can change attribute', 81, 'change_attribute'),
+	(319, 'Can delete attribute', 81, 'delete_attribute'),
+	(320, 'Can view attribute', 81, 'view_attribute'),
+	(321, 'Can add holiday', 82, 'add_holiday'),
+	(322, 'Can change holiday', 82, 'change_holiday'),
+	(323, 'Can delete holiday', 82, 'delete_holiday'),
+	(324, 'Can view holiday', 82, 'view_holiday'),
+	(325, 'Can add restaurant', 83, 'add_restaurant'),
+	(326, 'Can change restaurant', 83, 'change_restaurant'),
+	(327, 'Can delete restaurant', 83, 'delete_restaurant'),
+	(328, 'Can view restaurant', 83, 'view_restaurant'),
+	(329, 'Can add source record', 84, 'add_sourcerecord'),
+	(330, 'Can change source record', 84, 'change_sourcerecord'),
+	(331, 'Can delete source record', 84, 'delete_sourcerecord'),
+	(332, 'Can view source record', 84, 'view_sourcerecord'),
+	(333, 'Can add match candidate', 85, 'add_matchcandidate'),
+	(334, 'Can change match candidate', 85, 'change_matchcandidate'),
+	(335, 'Can delete match candidate', 85, 'delete_matchcandidate'),
+	(336, 'Can view match candidate', 85, 'view_matchcandidate'),
+	(337, 'Can add export', 86, 'add_export'),
+	(338, 'Can change export', 86, 'change_export'),
+	(339, 'Can delete export', 86, 'delete_export'),
+	(340, 'Can view export', 86, 'view_export'),
+	(341, 'Can add export part', 87, 'add_exportpart'),
+	(342, 'Can change export part', 87, 'change_exportpart'),
+	(343, 'Can delete export part', 87, 'delete_exportpart'),
+	(344, 'Can view export part', 87, 'view_exportpart'),
+	(345, 'Can add removal', 88, 'add_removal'),
+	(346, 'Can change removal', 88, 'change_removal'),
+	(347, 'Can delete removal', 88, 'delete_removal'),
+	(348, 'Can view removal', 88, 'view_removal'),
+	(349, 'Can add import run', 89, 'add_importrun'),
+	(350, 'Can change import run', 89, 'change_importrun'),
+	(351, 'Can delete import run', 89, 'delete_importrun'),
+	(352, 'Can view import run', 89, 'view_importrun'),
+	(353, 'Can add insight', 90, 'add_insight'),
+	(354, 'Can change insight', 90, 'change_insight'),
+	(355, 'Can delete insight', 90, 'delete_insight'),
+	(356, 'Can view insight', 90, 'view_insight'),
+	(357, 'Can add insight demand', 91, 'add_insightdemand'),
+	(358, 'Can change insight demand', 91, 'change_insightdemand'),
+	(359, 'Can delete insight demand', 91, 'delete_insightdemand'),
+	(360, 'Can view insight demand', 91, 'view_insightdemand'),
+	(361, 'Can add insight call', 92, 'add_insightcall'),
+	(362, 'Can change insight call', 92, 'change_insightcall'),
+	(363, 'Can delete insight call', 92, 'delete_insightcall'),
+	(364, 'Can view insight call', 92, 'view_insightcall'),
+	(365, 'Can add landmark', 93, 'add_landmark'),
+	(366, 'Can change landmark', 93, 'change_landmark'),
+	(367, 'Can delete landmark', 93, 'delete_landmark'),
+	(368, 'Can view landmark', 93, 'view_landmark'),
+	(369, 'Can add landmark name', 94, 'add_landmarkname'),
+	(370, 'Can change landmark name', 94, 'change_landmarkname'),
+	(371, 'Can delete landmark name', 94, 'delete_landmarkname'),
+	(372, 'Can view landmark name', 94, 'view_landmarkname'),
+	(373, 'Can add listing', 95, 'add_listing'),
+	(374, 'Can change listing', 95, 'change_listing'),
+	(375, 'Can delete listing', 95, 'delete_listing'),
+	(376, 'Can view listing', 95, 'view_listing'),
+	(377, 'Can add flow rule', 96, 'add_flowrule'),
+	(378, 'Can change flow rule', 96, 'change_flowrule'),
+	(379, 'Can delete flow rule', 96, 'delete_flowrule'),
+	(380, 'Can view flow rule', 96, 'view_flowrule'),
+	(381, 'Can add flow slot', 97, 'add_flowslot'),
+	(382, 'Can change flow slot', 97, 'change_flowslot'),
+	(383, 'Can delete flow slot', 97, 'delete_flowslot'),
+	(384, 'Can view flow slot', 97, 'view_flowslot'),
+	(385, 'Can add flow booking', 98, 'add_flowbooking'),
+	(386, 'Can change flow booking', 98, 'change_flowbooking'),
+	(387, 'Can delete flow booking', 98, 'delete_flowbooking'),
+	(388, 'Can view flow booking', 98, 'view_flowbooking'),
+	(389, 'Can add review', 99, 'add_review'),
+	(390, 'Can change review', 99, 'change_review'),
+	(391, 'Can delete review', 99, 'delete_review'),
+	(392, 'Can view review', 99, 'view_review'),
+	(393, 'Can add review change', 100, 'add_reviewchange'),
+	(394, 'Can change review change', 100, 'change_reviewchange'),
+	(395, 'Can delete review change', 100, 'delete_reviewchange'),
+	(396, 'Can view review change', 100, 'view_reviewchange'),
+	(397, 'Can add photo', 101, 'add_photo'),
+	(398, 'Can change photo', 101, 'change_photo'),
+	(399, 'Can delete photo', 101, 'delete_photo'),
+	(400, 'Can view photo', 101, 'view_photo'),
+	(401, 'Can add record', 102, 'add_record'),
+	(402, 'Can change record', 102, 'change_record'),
+	(403, 'Can delete record', 102, 'delete_record'),
+	(404, 'Can view record', 102, 'view_record'),
+	(405, 'Can add search row', 103, 'add_searchrow'),
+	(406, 'Can change search row', 103, 'change_searchrow'),
+	(407, 'Can delete search row', 103, 'delete_searchrow'),
+	(408, 'Can view search row', 103, 'view_searchrow'),
+	(409, 'Can add kitchen', 104, 'add_kitchen'),
+	(410, 'Can change kitchen', 104, 'change_kitchen'),
+	(411, 'Can delete kitchen', 104, 'delete_kitchen'),
+	(412, 'Can view kitchen', 104, 'view_kitchen'),
+	(413, 'Can add report', 105, 'add_report'),
+	(414, 'Can change report', 105, 'change_report'),
+	(415, 'Can delete report', 105, 'delete_report'),
+	(416, 'Can view report', 105, 'view_report'),
+	(417, 'Can add version', 106, 'add_version'),
+	(418, 'Can change version', 106, 'change_version'),
+	(419, 'Can delete version', 106, 'delete_version'),
+	(420, 'Can view version', 106, 'view_version'),
+	(421, 'Can add former slug', 107, 'add_formerslug'),
+	(422, 'Can change former slug', 107, 'change_formerslug'),
+	(423, 'Can delete former slug', 107, 'delete_formerslug'),
+	(424, 'Can view former slug', 107, 'view_formerslug'),
+	(425, 'Can add photo import', 108, 'add_photoimport'),
+	(426, 'Can change photo import', 108, 'change_photoimport'),
+	(427, 'Can delete photo import', 108, 'delete_photoimport'),
+	(428, 'Can view photo import', 108, 'view_photoimport'),
+	(429, 'Can add neighborhood change', 109, 'add_neighborhoodchange'),
+	(430, 'Can change neighborhood change', 109, 'change_neighborhoodchange'),
+	(431, 'Can delete neighborhood change', 109, 'delete_neighborhoodchange'),
+	(432, 'Can view neighborhood change', 109, 'view_neighborhoodchange'),
+	(433, 'Can add deposit', 110, 'add_deposit'),
+	(434, 'Can change deposit', 110, 'change_deposit'),
+	(435, 'Can delete deposit', 110, 'delete_deposit'),
+	(436, 'Can view deposit', 110, 'view_deposit');
+
 
 
 
@@ -3513,52 +3637,56 @@ INSERT INTO public.django_content_type VALUES
 	(58, 'reservations', 'hold'),
 	(59, 'reservations', 'brandingimage'),
 	(60, 'reservations', 'branding'),
-	(61, 'payments', 'audit'),
-	(62, 'payments', 'payment'),
-	(63, 'payments', 'paymentevent'),
-	(64, 'payments', 'refund'),
-	(65, 'payments', 'product'),
-	(66, 'payments', 'price'),
-	(67, 'payments', 'revenue'),
-	(68, 'payments', 'wallet'),
-	(69, 'payments', 'walletsession'),
-	(70, 'payments', 'holdingsnapshot'),
-	(71, 'payments', 'spentchallenge'),
-	(72, 'payments', 'plan'),
-	(73, 'payments', 'tierterms'),
-	(74, 'payments', 'receiver'),
-	(75, 'catalogue', 'source'),
-	(76, 'catalogue', 'market'),
-	(77, 'catalogue', 'cuisine'),
-	(78, 'catalogue', 'attribute'),
-	(79, 'catalogue', 'holiday'),
-	(80, 'catalogue', 'restaurant'),
-	(81, 'catalogue', 'sourcerecord'),
-	(82, 'catalogue', 'matchcandidate'),
-	(83, 'catalogue', 'export'),
-	(84, 'catalogue', 'exportpart'),
-	(85, 'catalogue', 'removal'),
-	(86, 'catalogue', 'importrun'),
-	(87, 'catalogue', 'insight'),
-	(88, 'catalogue', 'insightdemand'),
-	(89, 'catalogue', 'insightcall'),
-	(90, 'catalogue', 'landmark'),
-	(91, 'catalogue', 'landmarkname'),
-	(92, 'catalogue', 'listing'),
-	(93, 'catalogue', 'flowrule'),
-	(94, 'catalogue', 'flowslot'),
-	(95, 'catalogue', 'flowbooking'),
-	(96, 'catalogue', 'review'),
-	(97, 'catalogue', 'reviewchange'),
-	(98, 'catalogue', 'photo'),
-	(99, 'catalogue', 'record'),
-	(100, 'catalogue', 'searchrow'),
-	(101, 'catalogue', 'kitchen'),
-	(102, 'catalogue', 'report'),
-	(103, 'catalogue', 'version'),
-	(104, 'catalogue', 'formerslug'),
-	(105, 'catalogue', 'photoimport'),
-	(106, 'catalogue', 'neighborhoodchange');
+	(61, 'reservations', 'agreedterms'),
+	(62, 'reservations', 'cancellationterms'),
+	(63, 'reservations', 'cancellationtermschange'),
+	(64, 'payments', 'audit'),
+	(65, 'payments', 'payment'),
+	(66, 'payments', 'paymentevent'),
+	(67, 'payments', 'refund'),
+	(68, 'payments', 'product'),
+	(69, 'payments', 'price'),
+	(70, 'payments', 'revenue'),
+	(71, 'payments', 'wallet'),
+	(72, 'payments', 'walletsession'),
+	(73, 'payments', 'holdingsnapshot'),
+	(74, 'payments', 'spentchallenge'),
+	(75, 'payments', 'plan'),
+	(76, 'payments', 'tierterms'),
+	(77, 'payments', 'receiver'),
+	(78, 'catalogue', 'source'),
+	(79, 'catalogue', 'market'),
+	(80, 'catalogue', 'cuisine'),
+	(81, 'catalogue', 'attribute'),
+	(82, 'catalogue', 'holiday'),
+	(83, 'catalogue', 'restaurant'),
+	(84, 'catalogue', 'sourcerecord'),
+	(85, 'catalogue', 'matchcandidate'),
+	(86, 'catalogue', 'export'),
+	(87, 'catalogue', 'exportpart'),
+	(88, 'catalogue', 'removal'),
+	(89, 'catalogue', 'importrun'),
+	(90, 'catalogue', 'insight'),
+	(91, 'catalogue', 'insightdemand'),
+	(92, 'catalogue', 'insightcall'),
+	(93, 'catalogue', 'landmark'),
+	(94, 'catalogue', 'landmarkname'),
+	(95, 'catalogue', 'listing'),
+	(96, 'catalogue', 'flowrule'),
+	(97, 'catalogue', 'flowslot'),
+	(98, 'catalogue', 'flowbooking'),
+	(99, 'catalogue', 'review'),
+	(100, 'catalogue', 'reviewchange'),
+	(101, 'catalogue', 'photo'),
+	(102, 'catalogue', 'record'),
+	(103, 'catalogue', 'searchrow'),
+	(104, 'catalogue', 'kitchen'),
+	(105, 'catalogue', 'report'),
+	(106, 'catalogue', 'version'),
+	(107, 'catalogue', 'formerslug'),
+	(108, 'catalogue', 'photoimport'),
+	(109, 'catalogue', 'neighborhoodchange'),
+	(110, 'catalogue', 'deposit');
 INSERT INTO public.django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now()),
 	(2, 'contenttypes', '0002_remove_content_type_name', now()),
@@ -3591,46 +3719,51 @@ INSERT INTO public.django_migrations VALUES
 	(29, 'admin', '0001_initial', now()),
 	(30, 'admin', '0002_logentry_remove_auto_add', now()),
 	(31, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(32, 'reservations', '0001_initial', now()),
-	(33, 'payments', '0001_initial', now()),
-	(34, 'catalogue', '0001_initial', now()),
-	(35, 'catalogue', '0002_functions_and_triggers', now()),
-	(36, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(37, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
-	(38, 'catalogue', '0005_photo_imports', now()),
-	(39, 'catalogue', '0006_cuisine_tree', now()),
-	(40, 'catalogue', '0007_streets_and_postal_codes', now()),
-	(41, 'catalogue', '0008_bookings_without_offer', now()),
-	(42, 'catalogue', '0009_bookings_of_owners', now()),
-	(43, 'catalogue', '0010_hotels', now()),
-	(44, 'catalogue', '0011_degrees_of_attributes', now()),
-	(45, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
-	(46, 'catalogue', '0013_regions_of_markets', now()),
-	(47, 'mfa', '0001_initial', now()),
-	(48, 'mfa', '0002_authenticator_timestamps', now()),
-	(49, 'mfa', '0003_authenticator_type_uniq', now()),
-	(50, 'orders', '0001_initial', now()),
-	(51, 'orders', '0002_functions_and_triggers', now()),
-	(52, 'orders', '0003_allergens_and_photos', now()),
-	(53, 'payments', '0002_functions_and_triggers', now()),
-	(54, 'payments', '0003_owners_and_receivers', now()),
-	(55, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(56, 'pghistory', '0001_initial', now()),
-	(57, 'pghistory', '0002_aggregateevent', now()),
-	(58, 'pghistory', '0003_auto_20201023_1636', now()),
-	(59, 'pghistory', '0004_auto_20220906_1625', now()),
-	(60, 'pghistory', '0005_events_middlewareevents', now()),
-	(61, 'pghistory', '0006_delete_aggregateevent', now()),
-	(62, 'pghistory', '0007_auto_20250421_0444', now()),
-	(63, 'reservations', '0002_functions_and_triggers', now()),
-	(64, 'reservations', '0003_holds', now()),
-	(65, 'reservations', '0004_validate_seatings', now()),
-	(66, 'reservations', '0005_seating_by_hold', now()),
-	(67, 'reservations', '0006_guest_mail_former', now()),
-	(68, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(69, 'reservations', '0008_branding', now()),
-	(70, 'sessions', '0001_initial', now()),
-	(71, 'usersessions', '0001_initial', now());
+	(32, 'payments', '0001_initial', now()),
+	(33, 'payments', '0002_functions_and_triggers', now()),
+	(34, 'payments', '0003_owners_and_receivers', now()),
+	(35, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(36, 'reservations', '0001_initial', now()),
+	(37, 'catalogue', '0001_initial', now()),
+	(38, 'catalogue', '0002_functions_and_triggers', now()),
+	(39, 'catalogue', '0003_suppliers_and_reasons', now()),
+	(40, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(41, 'catalogue', '0005_photo_imports', now()),
+	(42, 'catalogue', '0006_cuisine_tree', now()),
+	(43, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(44, 'catalogue', '0008_bookings_without_offer', now()),
+	(45, 'catalogue', '0009_bookings_of_owners', now()),
+	(46, 'catalogue', '0010_hotels', now()),
+	(47, 'catalogue', '0011_degrees_of_attributes', now()),
+	(48, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
+	(49, 'catalogue', '0013_regions_of_markets', now()),
+	(50, 'catalogue', '0014_deposits', now()),
+	(51, 'mfa', '0001_initial', now()),
+	(52, 'mfa', '0002_authenticator_timestamps', now()),
+	(53, 'mfa', '0003_authenticator_type_uniq', now()),
+	(54, 'orders', '0001_initial', now()),
+	(55, 'orders', '0002_functions_and_triggers', now()),
+	(56, 'orders', '0003_allergens_and_photos', now()),
+	(57, 'pghistory', '0001_initial', now()),
+	(58, 'pghistory', '0002_aggregateevent', now()),
+	(59, 'pghistory', '0003_auto_20201023_1636', now()),
+	(60, 'pghistory', '0004_auto_20220906_1625', now()),
+	(61, 'pghistory', '0005_events_middlewareevents', now()),
+	(62, 'pghistory', '0006_delete_aggregateevent', now()),
+	(63, 'pghistory', '0007_auto_20250421_0444', now()),
+	(64, 'reservations', '0002_functions_and_triggers', now()),
+	(65, 'reservations', '0003_holds', now()),
+	(66, 'reservations', '0004_validate_seatings', now()),
+	(67, 'reservations', '0005_seating_by_hold', now()),
+	(68, 'reservations', '0006_guest_mail_former', now()),
+	(69, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(70, 'reservations', '0008_branding', now()),
+	(71, 'reservations', '0009_terms_and_deposits', now()),
+	(72, 'sessions', '0001_initial', now()),
+	(73, 'usersessions', '0001_initial', now());
+
+
+
 
 
 
@@ -3694,7 +3827,7 @@ SELECT pg_catalog.setval('public.accounts_venuechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.accounts_webhookendpointchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.auth_group_id_seq', 3, true);
 SELECT pg_catalog.setval('public.auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.auth_permission_id_seq', 420, true);
+SELECT pg_catalog.setval('public.auth_permission_id_seq', 436, true);
 SELECT pg_catalog.setval('public.catalogue_exportpart_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_flowrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_holiday_id_seq', 1, false);
@@ -3711,8 +3844,8 @@ SELECT pg_catalog.setval('public.catalogue_sourcerecord_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('public.django_content_type_id_seq', 106, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 71, true);
+SELECT pg_catalog.setval('public.django_content_type_id_seq', 110, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 73, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);
@@ -3723,6 +3856,7 @@ SELECT pg_catalog.setval('public.payments_holdingsnapshot_id_seq', 1, false);
 SELECT pg_catalog.setval('public.payments_paymentevent_id_seq', 1, false);
 SELECT pg_catalog.setval('public.payments_price_id_seq', 1, false);
 SELECT pg_catalog.setval('public.payments_receiver_id_seq', 1, false);
+SELECT pg_catalog.setval('public.reservations_cancellationtermschange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.reservations_closurechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.reservations_combination_tables_id_seq', 1, false);
 SELECT pg_catalog.setval('public.reservations_guestcontact_id_seq', 1, false);
@@ -3828,6 +3962,10 @@ ALTER TABLE ONLY public.catalogue_attribute
     ADD CONSTRAINT catalogue_attribute_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY public.catalogue_cuisine
     ADD CONSTRAINT catalogue_cuisine_pkey PRIMARY KEY (slug);
+ALTER TABLE ONLY public.catalogue_deposit
+    ADD CONSTRAINT catalogue_deposit_payment_id_key UNIQUE (payment_id);
+ALTER TABLE ONLY public.catalogue_deposit
+    ADD CONSTRAINT catalogue_deposit_pkey PRIMARY KEY (booking_id);
 ALTER TABLE ONLY public.catalogue_export
     ADD CONSTRAINT catalogue_export_payment_id_key UNIQUE (payment_id);
 ALTER TABLE ONLY public.catalogue_export
@@ -4010,6 +4148,8 @@ ALTER TABLE ONLY public.accounts_recordcount
     ADD CONSTRAINT record_count_unique_per_venue_type_and_status UNIQUE (venue_id, record_type, status);
 ALTER TABLE ONLY public.reservations_reservation
     ADD CONSTRAINT reservation_code_unique_per_venue UNIQUE (venue_id, code);
+ALTER TABLE ONLY public.reservations_agreedterms
+    ADD CONSTRAINT reservations_agreedterms_pkey PRIMARY KEY (reservation_id);
 ALTER TABLE ONLY public.reservations_area
     ADD CONSTRAINT reservations_area_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.reservations_branding
@@ -4020,6 +4160,10 @@ ALTER TABLE ONLY public.reservations_branding
     ADD CONSTRAINT reservations_branding_pkey PRIMARY KEY (venue_id);
 ALTER TABLE ONLY public.reservations_brandingimage
     ADD CONSTRAINT reservations_brandingimage_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.reservations_cancellationterms
+    ADD CONSTRAINT reservations_cancellationterms_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.reservations_cancellationtermschange
+    ADD CONSTRAINT reservations_cancellationtermschange_pkey PRIMARY KEY (pgh_id);
 ALTER TABLE ONLY public.reservations_closure
     ADD CONSTRAINT reservations_closure_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.reservations_closurechange
@@ -4114,6 +4258,7 @@ CREATE INDEX accounts_webhookdelivery_event_id_ff7f0aaa ON public.accounts_webho
 CREATE INDEX accounts_webhookendpoint_venue_id_dff65153 ON public.accounts_webhookendpoint USING btree (venue_id);
 CREATE INDEX accounts_webhookendpointchange_pgh_obj_id_e705f5c0 ON public.accounts_webhookendpointchange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookendpointchange_venue_id_30a25925 ON public.accounts_webhookendpointchange USING btree (venue_id);
+CREATE INDEX agreed_deposit_held ON public.reservations_agreedterms USING btree (reservation_id) WHERE ((deposit_state)::text = 'held'::text);
 CREATE INDEX api_call_by_age ON public.accounts_apicall USING btree (created_at);
 CREATE INDEX api_call_count_by_age ON public.accounts_apicallcount USING btree (hour);
 CREATE INDEX api_call_failed_of_venue ON public.accounts_apicall USING btree (venue_id, created_at DESC, id DESC) WHERE (status >= 400);
@@ -4265,6 +4410,9 @@ CREATE INDEX reservation_by_venue_date ON public.reservations_reservation USING 
 CREATE INDEX reservation_by_venue_start ON public.reservations_reservation USING btree (venue_id, starts_at, id);
 CREATE INDEX reservation_unconfirmed ON public.reservations_reservation USING btree (confirm_by) WHERE (confirm_by IS NOT NULL);
 CREATE INDEX reservation_waitlisted ON public.reservations_reservation USING btree (venue_id, starts_at, created_at) WHERE (((pending_reason)::text = 'waitlist'::text) AND ((status)::text = 'pending'::text));
+CREATE INDEX reservations_cancellationterms_venue_id_2b02032c ON public.reservations_cancellationterms USING btree (venue_id);
+CREATE INDEX reservations_cancellationtermschange_pgh_obj_id_eec73547 ON public.reservations_cancellationtermschange USING btree (pgh_obj_id);
+CREATE INDEX reservations_cancellationtermschange_venue_id_8e6ce530 ON public.reservations_cancellationtermschange USING btree (venue_id);
 CREATE INDEX reservations_closure_venue_id_4b2362be ON public.reservations_closure USING btree (venue_id);
 CREATE INDEX reservations_closurechange_pgh_obj_id_78566e0e ON public.reservations_closurechange USING btree (pgh_obj_id);
 CREATE INDEX reservations_closurechange_venue_id_2394e1a8 ON public.reservations_closurechange USING btree (venue_id);
@@ -4346,6 +4494,8 @@ CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuit
 COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS 'ce3efa7fc9226da8856325c67ca08a9d0c9e62ee';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
 COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
+CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
+COMMENT ON TRIGGER pgtrigger_added_insert_46f06 ON public.reservations_cancellationterms IS '50177ad73d785cdfeb62c42f5c0cb8d80960c801';
 CREATE TRIGGER pgtrigger_added_insert_7ffe5 AFTER INSERT ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_7ffe5();
 COMMENT ON TRIGGER pgtrigger_added_insert_7ffe5 ON public.orders_menucategory IS '8f2d4755bf27cce53b0e7386dd896444a7634cfa';
 CREATE TRIGGER pgtrigger_added_insert_a900e AFTER INSERT ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_a900e();
@@ -4382,6 +4532,8 @@ CREATE TRIGGER pgtrigger_changed_update_ae4af AFTER UPDATE ON public.orders_menu
 COMMENT ON TRIGGER pgtrigger_changed_update_ae4af ON public.orders_menucategory IS '41f7a67fba5b5ec149d1543e1c42932f60719741';
 CREATE TRIGGER pgtrigger_changed_update_cead7 AFTER UPDATE ON public.reservations_table FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_cead7();
 COMMENT ON TRIGGER pgtrigger_changed_update_cead7 ON public.reservations_table IS 'c6143f15a0b59611caf5598253794da0242e1788';
+CREATE TRIGGER pgtrigger_changed_update_deb2e AFTER UPDATE ON public.reservations_cancellationterms FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_deb2e();
+COMMENT ON TRIGGER pgtrigger_changed_update_deb2e ON public.reservations_cancellationterms IS '43603e4239dc072f92ee622ba538b70fdbac75ea';
 CREATE TRIGGER pgtrigger_removed_delete_27d0d AFTER DELETE ON public.orders_menu FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_27d0d();
 COMMENT ON TRIGGER pgtrigger_removed_delete_27d0d ON public.orders_menu IS '70239b1a2e67394e4916ac6fd0330c0eb2529a28';
 CREATE TRIGGER pgtrigger_removed_delete_2ce83 AFTER DELETE ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_2ce83();
@@ -4392,6 +4544,8 @@ CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_we
 COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
 COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '25796e6e30852f77bdc9bd982d71295e8d96ae7c';
+CREATE TRIGGER pgtrigger_removed_delete_b6bd3 AFTER DELETE ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_b6bd3();
+COMMENT ON TRIGGER pgtrigger_removed_delete_b6bd3 ON public.reservations_cancellationterms IS '80604365ef7d8211782c85415c599f45348df848';
 CREATE TRIGGER pgtrigger_removed_delete_d22e6 AFTER DELETE ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d22e6();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d22e6 ON public.reservations_table IS '409b792216c47ad36ebdd9a2f75c36c73cac5976';
 CREATE TRIGGER pgtrigger_removed_delete_d2b7c AFTER DELETE ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2b7c();
@@ -4483,6 +4637,10 @@ ALTER TABLE ONLY public.auth_group_permissions
     ADD CONSTRAINT auth_group_permissions_group_id_b120cbf9_fk_auth_group_id FOREIGN KEY (group_id) REFERENCES public.auth_group(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.auth_permission
     ADD CONSTRAINT auth_permission_content_type_id_2f476e4b_fk_django_co FOREIGN KEY (content_type_id) REFERENCES public.django_content_type(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.catalogue_deposit
+    ADD CONSTRAINT catalogue_deposit_booking_id_2d5c940f_fk_catalogue FOREIGN KEY (booking_id) REFERENCES public.catalogue_flowbooking(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.catalogue_deposit
+    ADD CONSTRAINT catalogue_deposit_payment_id_02a09cef_fk_payments_payment_id FOREIGN KEY (payment_id) REFERENCES public.payments_payment(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_export
     ADD CONSTRAINT catalogue_export_payment_id_84af6896_fk_payments_payment_id FOREIGN KEY (payment_id) REFERENCES public.payments_payment(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_export
@@ -4613,6 +4771,8 @@ ALTER TABLE ONLY public.payments_wallet
     ADD CONSTRAINT payments_wallet_account_id_abbcf483_fk_accounts_account_id FOREIGN KEY (account_id) REFERENCES public.accounts_account(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.payments_walletsession
     ADD CONSTRAINT payments_walletsessi_wallet_id_e49273b5_fk_payments_ FOREIGN KEY (wallet_id) REFERENCES public.payments_wallet(address) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.reservations_agreedterms
+    ADD CONSTRAINT reservations_agreedt_reservation_id_4fb7452f_fk_reservati FOREIGN KEY (reservation_id) REFERENCES public.reservations_reservation(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.reservations_area
     ADD CONSTRAINT reservations_area_venue_id_edc20a5f_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.reservations_branding
@@ -4621,6 +4781,8 @@ ALTER TABLE ONLY public.reservations_branding
     ADD CONSTRAINT reservations_brandin_photo_id_9c36b9ee_fk_reservati FOREIGN KEY (photo_id) REFERENCES public.reservations_brandingimage(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.reservations_branding
     ADD CONSTRAINT reservations_branding_venue_id_6cb4f0dd_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.reservations_cancellationterms
+    ADD CONSTRAINT reservations_cancell_venue_id_2b02032c_fk_accounts_ FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.reservations_closure
     ADD CONSTRAINT reservations_closure_venue_id_4b2362be_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.reservations_combination_tables

@@ -12,6 +12,7 @@ from payments.checkout.context import Sale
 from payments.identity.caller import Caller
 from payments.observability import counters
 from payments.pricing import price_list
+from payments.pricing.price_list import PriceList
 from payments.x402.challenges import PaymentRequired
 from payments.x402.proofs import Authorization, Proof, TransactionProof
 from payments.x402.purchase import Purchase
@@ -41,9 +42,12 @@ def collect(
     caller: Caller,
     proof: Proof | None,
     receipt_token: str | None,
+    prices: PriceList | None = None,
     now: datetime,
 ) -> Receipt:
     """Take the payment for these products, once, and return its receipt.
+
+    `prices` are those of the price list if none are given.
 
     Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: the
     claim must be visible to other requests before the network is used. An authorization costs two writes and one
@@ -59,7 +63,7 @@ def collect(
         if not settings.PAY_TO:
             raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
         payer = proof.payer if isinstance(proof, Authorization) else None
-        prices = price_list.load_price_list(products, now=now)
+        prices = prices or price_list.load_price_list(products, now=now)
         sale = Sale(
             purchase=purchase,
             prices=prices,

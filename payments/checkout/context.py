@@ -119,6 +119,8 @@ class Sale:
 
     @property
     def price_message(self) -> str:
+        if self.prices.is_fixed:
+            return f"{self.prices.description} Ask again with a payment of this amount."
         price = (
             f"This costs {self.quote.amount.normalize():f} {payment_network().asset_name}: ask again with a payment."
         )
@@ -174,10 +176,16 @@ class Sale:
             amount, origin=self.caller.origin, purchase=self.purchase.key, mined_at=transfer.mined_at
         )
 
+    @property
+    def has_own_amount(self) -> bool:
+        """Whether the caller is quoted an amount that nobody else is quoted, which identifies a plain transfer."""
+        is_unproven = not self.caller.wallets and self.purchase.channel == Payment.Channel.REST
+        return is_unproven and not self.prices.is_fixed
+
     def build_payment_error(self, kind: type[Required], message: str, **rest: Any) -> Required:
         """Return a 402 with a fresh challenge. A caller without a proven wallet is quoted an amount of their own."""
         quote, plain_amount = self.quote, None
-        if not self.caller.wallets and self.purchase.channel == Payment.Channel.REST:
+        if self.has_own_amount:
             plain_amount = quotes.quote_amount(
                 payment_network().to_atomic(quote.amount),
                 origin=self.caller.origin,
@@ -188,7 +196,7 @@ class Sale:
 
     def release_quote(self) -> None:
         """Free the amount that was quoted for a plain transfer: the purchase was paid in another way."""
-        if not self.caller.wallets and self.purchase.channel == Payment.Channel.REST:
+        if self.has_own_amount:
             price = payment_network().to_atomic(self.quote.amount)
             quotes.release_amount(price, origin=self.caller.origin, purchase=self.purchase.key)
 

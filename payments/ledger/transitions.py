@@ -191,6 +191,15 @@ def mark_delivered(payment: UUID, *, now: datetime) -> None:
     Payment.objects.filter(pk=payment, state=State.SETTLED).update(state=State.DELIVERED, delivered_at=now)
 
 
+def deliver(payment: UUID, *, now: datetime) -> bool:
+    """Record in the transaction that makes the goods that this settled payment has bought them; False if it cannot.
+
+    Of this and a concurrent refund of an undelivered payment one takes place.
+    """
+    settled = Payment.objects.filter(pk=payment, state=State.SETTLED, delivered_at=None)
+    return bool(settled.update(state=State.DELIVERED, delivered_at=now))
+
+
 def is_readable(payment: Payment, *, now: datetime) -> bool:
     """Whether the answer that this payment bought is still served for it."""
     return payment.readable_until is not None and now < payment.readable_until
@@ -250,9 +259,26 @@ def write_off(payment: UUID, *, by: str, now: datetime) -> bool:
         return bool(small.update(error=reason))
 
 
-def mark_undelivered_refund_due(*, before: datetime) -> int:
-    """Mark the payments refund due that arrived up to `before` and were never delivered; return how many."""
+def refund_undelivered(payment: UUID, *, message: str, by: str) -> bool:
+    """Record that a settled payment must be refunded because it has bought nothing; False if it has, or was refunded.
+
+    Unlike after `mark_refund_due`, the goods of a concurrent `deliver` stay paid for.
+    """
+    with transaction.atomic():
+        actor.set_actor(by)
+        settled = Payment.objects.filter(pk=payment, state=State.SETTLED, delivered_at=None)
+        error = f"{Payment.RefundReason.NOT_DELIVERED}: {message}"[:500]
+        return bool(settled.update(state=State.REFUND_DUE, error=error))
+
+
+def mark_undelivered_refund_due(*, before: datetime, product: str | None = None) -> int:
+    """Mark the payments refund due that arrived up to `before` and were never delivered; return how many.
+
+    Those for this product only, if one is given.
+    """
     undelivered = Payment.objects.undelivered(before=before)
+    if product is not None:
+        undelivered = undelivered.filter(products__contains=[product])
     return undelivered.update(state=State.REFUND_DUE, error=Payment.RefundReason.NOT_DELIVERED)
 
 

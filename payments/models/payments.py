@@ -86,11 +86,15 @@ class Payment(models.Model):
         GOODWILL = "goodwill", "Goodwill"
         FAILED_JOB = "failed_job", "Failed job"
         NOT_DELIVERED = "not_delivered", "Response not delivered"
+        DEPOSIT_RETURNED = "deposit_returned", "Deposit returned"
 
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
     # States in which it is ours, and no refund is due.
     EARNED: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
+
+    # The product of money that we hold for the venue where its payer has booked: it is no revenue of ours.
+    DEPOSIT: ClassVar[str] = "deposit"
 
     # How long money that has bought nothing may be spent; after that it is refunded.
     SPENDABLE_FOR: ClassVar[timedelta] = timedelta(minutes=15)

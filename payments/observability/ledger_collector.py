@@ -59,20 +59,23 @@ class LedgerCollector(Collector):
         ]
 
     def read_totals(self) -> Iterator[Metric]:
-        """Yield the number of payments, the revenue, and the sum of the refunds that are due."""
+        """Yield the number of payments, the revenue, and the sums of the deposits and of the refunds that are due."""
         groups = Payment.objects.order_by().values_list("form", "state", "tier", "products")
         payments: dict[tuple[str, str], int] = {}
         revenue: dict[tuple[str, str], Decimal] = {}
-        refund_due = Decimal(0)
+        refund_due = deposits = Decimal(0)
         for form, state, tier, products, count, usdc in groups.annotate(Count("pk"), Sum("amount_usdc")):
             payments[form, state] = payments.get((form, state), 0) + count
-            if state in Payment.EARNED:
+            if state in Payment.EARNED and Payment.DEPOSIT in products:
+                deposits += usdc
+            elif state in Payment.EARNED:
                 key = ("+".join(sorted(products)), tier)
                 revenue[key] = revenue.get(key, Decimal(0)) + usdc
             elif state == State.REFUND_DUE:
                 refund_due += usdc
         yield labelled_gauge("tablewire_payments", "Payments in the ledger.", ["form", "state"], payments)
         yield labelled_gauge("tablewire_revenue_usdc", "Revenue without refunds.", ["products", "tier"], revenue)
+        yield gauge("tablewire_deposits_usdc", "Deposits that are held for venues, or payable to them.", deposits)
         yield gauge("tablewire_refund_due_usdc", "Sum of the refunds that are due.", refund_due)
 
     def read_open_and_audits(self) -> Iterator[Metric]:

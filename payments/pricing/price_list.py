@@ -13,7 +13,7 @@ from framework.cache import CachedValue
 from framework.db import prepared_statements
 from framework.errors import ServiceUnavailable
 from payments.models import Price
-from payments.tiers.definitions import TIERS, Tier
+from payments.tiers.definitions import FREE, TIERS, Tier
 from payments.tiers.terms import Terms
 
 # An old price is accepted for as long as a 402 response says that it can be paid.
@@ -64,7 +64,8 @@ class PriceSpan(NamedTuple):
 class PriceList:
     """The prices of some products at every rate: current ones, and old ones that are still accepted.
 
-    `quantities` says how often each product is bought.
+    `quantities` says how often each product is bought. A fixed price is the same for everybody: no tier, plan or
+    quote of a caller changes it.
     """
 
     products: tuple[str, ...]
@@ -73,6 +74,7 @@ class PriceList:
     description: str
     spans: tuple[PriceSpan, ...]
     now: datetime
+    is_fixed: bool = False
 
     def quote(self, terms: Terms) -> Quote:
         """Return the current price. Raises NotSold if a product has no price at the rate of these terms."""
@@ -98,7 +100,7 @@ class PriceList:
         if len(amounts) != len(self.products):
             return None
         total = sum((amount * self.quantities[product] for product, amount in amounts.items()), Decimal(0))
-        return apply_factor(terms, total)
+        return total if self.is_fixed else apply_factor(terms, total)
 
 
 def apply_factor(terms: Terms, amount: Decimal | None) -> Decimal | None:
@@ -134,6 +136,20 @@ def load_price_list(products: Sequence[str], *, now: datetime) -> PriceList:
         ),
         spans=tuple(found),
         now=now,
+    )
+
+
+def fixed_price(product: str, amount: Decimal, *, description: str, now: datetime) -> PriceList:
+    """Return the price list of money that is not for a product of ours, such as a deposit: this amount in USDC."""
+    spans = tuple(PriceSpan(product, tier.rate, amount, now, None, FREE.name, description) for tier in TIERS.values())
+    return PriceList(
+        products=(product,),
+        quantities={product: 1},
+        from_tier=FREE,
+        description=description,
+        spans=spans,
+        now=now,
+        is_fixed=True,
     )
 
 

@@ -9,8 +9,14 @@ from django.utils import timezone
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from reservations.floor import tables as floor
-from reservations.forms.setup import CombinationForm, ServicePeriodForm, TableForm, format_weekdays
-from reservations.models import Area, Closure, Combination, ServicePeriod, Table
+from reservations.forms.setup import (
+    CancellationTermsForm,
+    CombinationForm,
+    ServicePeriodForm,
+    TableForm,
+    format_weekdays,
+)
+from reservations.models import Area, CancellationTerms, Closure, Combination, ServicePeriod, Table
 
 
 class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
@@ -87,6 +93,21 @@ class ServicePeriodAdmin(VenueRowAdmin):
     @admin.display(description="weekdays")
     def days(self, period: ServicePeriod) -> str:
         return format_weekdays(period)
+
+
+@admin.register(CancellationTerms)
+class CancellationTermsAdmin(VenueRowAdmin):
+    """Rules of cancellation and deposits; reservations keep the terms that they were made on."""
+
+    form = CancellationTermsForm
+    list_display = ["__str__", "venue", "days", "first_date", "last_date"]
+    search_fields = ["venue__name__unaccent"]
+    ordering = ["venue_id", "party_from", "id"]
+    fields = ["venue", "party_from", "weekdays", ("first_date", "last_date"), "free_hours", "deposit_usdc"]
+
+    @admin.display(description="weekdays")
+    def days(self, row: CancellationTerms) -> str:
+        return format_weekdays(row)
 
 
 @admin.register(Closure)

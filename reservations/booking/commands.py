@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -10,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import EventType, Venue
 from framework.errors import ApiError, ErrorCode, InvalidRequest
-from reservations.booking import holds, table_assignment, waitlist
+from reservations.booking import holds, table_assignment, terms, waitlist
 from reservations.booking.availability import (
     Slot,
     SlotUnavailable,
@@ -77,15 +78,18 @@ def book(
     area: Area | None = None,
     hold_id: str | None = None,
     hold_owner: str | None = None,
+    deposit_usdc: Decimal | None = None,
+    requests_deposit_times: bool = False,
 ) -> Reservation:
     """Create a reservation by the booking rule (docs/booking.md): confirmed with its tables, or pending.
 
     With `confirm_by` it is pending with its tables until the guest follows a mailed link (email_confirmation). With
     `area` it gets tables of that area only. With `hold_id` it gets the tables of that hold, which has to be of
-    `hold_owner` if one is given.
+    `hold_owner` if one is given. It is made on the venue's terms; `deposit_usdc` is the deposit that was paid, and
+    with `requests_deposit_times` a time that asks for a deposit is a request to the staff, without a table.
 
     Raises NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable, HoldEnded, and
-    InvalidRequest for a hold of another time or party; then nothing is stored. If the venue has tables: about eleven
+    InvalidRequest for a hold of another time or party; then nothing is stored. If the venue has tables: about twelve
     statements, and two more with pacing.
     """
     reservation = Reservation(
@@ -108,23 +112,29 @@ def book(
     # 3. Waiting parties get free tables first; the task that was enqueued for them may not have run yet.
     if slot and venue.when_full == Venue.WhenFull.WAITLIST:
         waitlist.process_waitlist(venue, now=now, day=day)
+    agreed = terms.find_terms(reservation, now=now)
+    is_request = requests_deposit_times and agreed is not None and agreed.deposit_usdc is not None
     with transaction.atomic():
         # 4. Tables and status.
         if hold_id is not None:
             holds.take_over(hold_id, reservation, owner=hold_owner, now=now)
             reservation.status, reservation.pending_reason = CONFIRMED, None
-        if hold_id is not None or decide(reservation, slot, now=now):
+        if hold_id is not None or decide(reservation, slot, is_request=is_request, now=now):
             if confirm_by is not None:
                 reservation.status, reservation.pending_reason = PENDING, Reason.EMAIL_CONFIRMATION
             # 5. The row, its events and the mail.
             mail = MAIL_BY_PENDING_REASON[reservation.pending_reason]
             insert(reservation, mail=mail, actor=actor, now=now)
+            terms.agree(reservation, agreed, paid_usdc=deposit_usdc)
             return reservation
     raise slot_unavailable_error(reservation, now=now)
 
 
-def decide(reservation: Reservation, slot: Slot | None, *, now: datetime) -> bool:
-    """Set the end, the status and the tables of a new reservation; return False if there is no room."""
+def decide(reservation: Reservation, slot: Slot | None, *, is_request: bool = False, now: datetime) -> bool:
+    """Set the end, the status and the tables of a new reservation; return False if there is no room.
+
+    The staff decide on one that `is_request`, so it gets no table.
+    """
     venue, party_size = reservation.venue, reservation.party_size
     reservation.status, reservation.pending_reason = PENDING, None
     if slot is None:
@@ -134,6 +144,8 @@ def decide(reservation: Reservation, slot: Slot | None, *, now: datetime) -> boo
     reservation.ends_at = slot.ends_at(party_size)
     if party_size > venue.auto_confirm_max_party:
         reservation.pending_reason = Reason.LARGE_PARTY
+    elif is_request:
+        reservation.pending_reason = Reason.MANUAL
     elif table_assignment.assign_best(reservation, pacing_covers=slot.period.pacing_covers, now=now) is not None:
         reservation.status = CONFIRMED
     elif venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(
@@ -151,7 +163,7 @@ def set_status(
     """Confirm or cancel. Setting the current status again changes nothing. With `mail_after` None it sends no email.
 
     Confirming assigns the best free table. If there is none, a party on the waiting list is not confirmed; others are
-    confirmed without a table. Cancelling releases the tables and triggers the waiting list.
+    confirmed without a table. Cancelling releases the tables, decides on the deposit and triggers the waiting list.
 
     Raises InvalidTransition, SlotUnavailable; then nothing is changed.
     """
@@ -166,6 +178,7 @@ def set_status(
         if not reservation.move_to(status, now=now):
             return
         if status == CANCELLED:
+            terms.end_by_cancellation(reservation, actor=actor, now=now)
             waitlist.schedule_offers(reservation.venue)
         event, mail = EventType(f"reservation.{status}"), GuestMail.Kind(status)
         record_change(reservation, event, mail=mail, mail_after=mail_after, actor=actor, now=now)
@@ -184,9 +197,10 @@ def undo_cancellation(
 
     It gets its tables again, or the best free ones if one of them was taken. A party on the waiting list whose offered
     table was taken waits again. The email about the cancellation is withdrawn; if it is sent already, the guest gets
-    the email of a new reservation.
+    the email of a new reservation. A deposit that was returned is held again.
 
-    Raises VersionConflict, and TableTaken if no table is free any more; then nothing is changed.
+    Raises VersionConflict, TableTaken if no table is free any more, and InvalidTransition if the deposit was refunded;
+    then nothing is changed.
     """
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
@@ -194,6 +208,7 @@ def undo_cancellation(
         is_announced = mail is not None and not withdraw_mail(reservation, mail)
         for name in CANCELLATION_FIELDS:
             setattr(reservation, name, former[name])
+        terms.undo_cancellation(reservation, actor=actor)
         reservation.cancelled_at = None
         if reservation.tables and table_assignment.has_tables(reservation.venue_id):
             restore_tables(reservation, reservation.tables, now=now)
@@ -360,6 +375,8 @@ def update(
             reservation.confirm_by = None
         # 5. The row, the event and the mail.
         reservation.save_version(*UPDATED_FIELDS, now=now)
+        if is_moved:
+            terms.move_deadline(reservation, by_guest=actor == "guest", now=now)
         is_confirmed = reservation.status != before["status"]
         event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
         is_changed = is_moved or is_reseated

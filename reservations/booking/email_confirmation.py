@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from accounts.models import EventType
-from reservations.booking import commands, table_assignment, waitlist
+from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.models import InvalidTransition, Reservation
 from reservations.notifications import record_change
 
@@ -37,6 +37,8 @@ def confirm_email(reservation: Reservation, *, now: datetime) -> None:
             reason = Reason.MANUAL
         elif reservation.party_size > reservation.venue.auto_confirm_max_party:
             reason = Reason.LARGE_PARTY
+        elif (agreed := terms.find_agreed(reservation)) and agreed.deposit_usdc is not None:
+            reason = Reason.MANUAL
         else:
             reason = Reason.WAITLIST
         reservation.pending_reason, reservation.confirm_by = reason, None

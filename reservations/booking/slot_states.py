@@ -1,8 +1,9 @@
 """What a party gets at each time of a day, by the rule of a booking (commands.decide)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -21,9 +22,10 @@ from reservations.booking.availability import (
     list_slots,
     load_hours,
 )
+from reservations.booking.terms import Terms, list_terms
 from reservations.booking.times import ReservationInPast
 from reservations.booking.venue_time import local_today
-from reservations.models import Area
+from reservations.models import Area, CancellationTerms
 
 # Of one answer: a calendar month.
 MAX_DAYS = 31
@@ -59,12 +61,13 @@ class DayState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SlotChoice:
-    """A time of a day; `reason` is None if it is free."""
+    """A time of a day; `reason` is None if it is free, and `terms` if the venue states none for it."""
 
     slot: Slot
     ends_at: datetime
     state: SlotState
     reason: SlotReason | None = None
+    terms: Terms | None = None
 
     @property
     def time(self) -> time:
@@ -106,11 +109,13 @@ def list_days(
     party_size: int,
     area: Area | None = None,
     excluding: UUID | None = None,
+    paid_usdc: Decimal | None = None,
     now: datetime,
 ) -> list[DayChoices]:
-    """Return the choices of these days, up to the last day that the venue accepts. At most six queries.
+    """Return the choices of these days, up to the last day that the venue accepts. At most seven queries.
 
-    `excluding` is the key of a reservation that is to be moved: its own tables and guests do not count.
+    `excluding` is the key of a reservation that is to be moved: its own tables and guests do not count. `paid_usdc` is
+    the deposit of a guest who cannot pay one here: free times that ask for a higher one can only be requested.
     """
     last = min(last, local_today(venue, now=now) + venue.max_days_ahead * ONE_DAY)
     hours = load_hours(venue, first - ONE_DAY, last)
@@ -119,13 +124,14 @@ def list_days(
         return []
     slots = [DaySlots(venue=venue, day=day, slots=tuple(list_slots(venue, day, *hours))) for day in days]
     availability = DayAvailability.load_days(slots, places=list_places(venue, area=area), excluding=excluding, now=now)
-    return [day_choices(day, party_size) for day in availability]
+    rows = list_terms(venue)
+    return [day_choices(day, party_size, rows, paid_usdc=paid_usdc) for day in availability]
 
 
 def check_availability(
     venue: Venue, *, first: date, last: date | None, party_size: int, area: str | None, now: datetime
 ) -> dict[str, Any]:
-    """Return the values of AvailabilityRecord: the choices of some days, and the areas. At most seven queries.
+    """Return the values of AvailabilityRecord: the choices of some days, and the areas. At most eight queries.
 
     Raises ReservationInPast, and InvalidRequest for a bad range and an unknown area.
     """
@@ -145,22 +151,51 @@ def check_availability(
     }
 
 
-def day_choices(availability: DayAvailability, party_size: int) -> DayChoices:
-    """Return the choices of a party on a day."""
+def day_choices(
+    availability: DayAvailability,
+    party_size: int,
+    rows: Sequence[CancellationTerms],
+    *,
+    paid_usdc: Decimal | None = None,
+) -> DayChoices:
+    """Return the choices of a party on a day; `rows` are the terms of the venue."""
     hours, slots = availability.hours, availability.upcoming_slots()
     if availability.places:
         closed = closed_message(hours, slots)
         if closed:
             return DayChoices(hours.day, DayState.CLOSED, closed)
     choices = tuple(
-        SlotChoice(slot, slot.ends_at(party_size), *slot_state(availability, slot, party_size)) for slot in slots
+        SlotChoice(
+            slot,
+            slot.ends_at(party_size),
+            *slot_state(availability, slot, party_size),
+            terms=Terms.at(
+                rows,
+                venue=hours.venue,
+                day=hours.day,
+                starts_at=slot.starts_at,
+                party_size=party_size,
+                now=availability.now,
+            ),
+        )
+        for slot in slots
     )
+    if paid_usdc is not None:
+        choices = tuple(request_deposit(choice, paid_usdc) for choice in choices)
     states = {choice.state for choice in choices}
     if not choices:
         return DayChoices(hours.day, DayState.ON_REQUEST)
     if states & {SlotState.FREE, SlotState.REQUEST}:
         return DayChoices(hours.day, DayState.FREE, choices=choices)
     return DayChoices(hours.day, DayState.FULL, f"No table for {party_size} is available on this day.", choices)
+
+
+def request_deposit(choice: SlotChoice, paid_usdc: Decimal) -> SlotChoice:
+    """Return the choice of a guest who cannot pay a deposit: a request if the time asks for more than was paid."""
+    asked = choice.terms.deposit_usdc if choice.terms else None
+    if choice.state != SlotState.FREE or asked is None or asked <= paid_usdc:
+        return choice
+    return replace(choice, state=SlotState.REQUEST, reason=SlotReason.MANUAL)
 
 
 def closed_message(hours: DaySlots, upcoming: Sequence[Slot]) -> str:

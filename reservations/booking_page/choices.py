@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -108,11 +109,13 @@ def load_choices(
     *,
     party: int = DEFAULT_PARTY_SIZE,
     excluding: UUID | None = None,
+    paid_usdc: Decimal = Decimal(0),
     now: datetime,
 ) -> Choices:
-    """Return the choices for the query; invalid values are replaced, with a note. At most seven queries.
+    """Return the choices for the query; invalid values are replaced, with a note. At most eight queries.
 
-    `party` is the default, and `excluding` the key of a reservation that is to be moved.
+    `party` is the default, and `excluding` the key of a reservation that is to be moved, for which a deposit of
+    `paid_usdc` is held.
     """
     today = local_today(venue, now=now)
     last = today + timedelta(days=venue.max_days_ahead)
@@ -133,7 +136,14 @@ def load_choices(
             notes.append("This area cannot be chosen. These are the times of all tables.")
     first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
     week = slot_states.list_days(
-        venue, first, first + (DAYS_SHOWN - 1) * ONE_DAY, party_size=party, area=area, excluding=excluding, now=now
+        venue,
+        first,
+        first + (DAYS_SHOWN - 1) * ONE_DAY,
+        party_size=party,
+        area=area,
+        excluding=excluding,
+        paid_usdc=paid_usdc,
+        now=now,
     )
     chosen = next((option for option in week if option.day == day), None) or next(
         (option for option in week if option.state in ("free", "on_request")), week[0]

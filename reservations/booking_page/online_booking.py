@@ -113,6 +113,7 @@ def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now:
             now=now,
             actor="guest",
             confirm_by=now + email_confirmation.CONFIRMATION_PERIOD if venue.proves_guests else None,
+            requests_deposit_times=True,
             **asdict(request),
         )
         OnlineBooking.objects.create(

@@ -200,6 +200,7 @@ def render_choices(
         "choices": choices,
         "action": reverse("book", kwargs={"venue": venue.public_id}),
         "outcome": choice.state if choice else "",
+        "terms": choice.terms if choice else None,
         "form": form if choices.at and choices.chosen.day == choices.day else None,
         "form_token": form_token(venue, form, refusal),
         "error": refusal,

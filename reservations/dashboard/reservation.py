@@ -17,7 +17,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
-from reservations.booking import commands, table_assignment, waitlist
+from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.booking.service_day import ServiceDay, service_date_of
 from reservations.dashboard import cancellation
 from reservations.dashboard.url_params import (
@@ -36,7 +36,7 @@ from reservations.mail.templates import format_moment
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import can_email, find_unsent_mail, withdraw_mail
 from reservations.service import check_in
-from reservations.service.display_status import BADGES, Stage, next_steps, stage_of
+from reservations.service.display_status import BADGES, RETURN_DEPOSIT, Stage, next_steps, stage_of
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
 # The newest lines of the history and of the emails.
@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "offer": (waitlist.offer_table, "A table was offered to {}."),
     "accept": (waitlist.accept_offer, "The reservation of {} was confirmed."),
     "decline": (waitlist.decline_offer, "{} was removed from the waiting list."),
+    "return-deposit": (terms.return_kept, "The deposit of {} is returned."),
 }
 
 # The steps that cancel: staff choose whether the guest is emailed.
@@ -81,14 +82,19 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 
 def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> dict[str, Any]:
-    """Return the context of the templates. Five queries."""
-    stage = stage_of(booking, now=now)
+    """Return the context of the templates. Six queries."""
+    stage, agreed = stage_of(booking, now=now), terms.find_agreed(booking)
+    steps = next_steps(booking, now=now)
+    if agreed and agreed.deposit_state == terms.KEPT:
+        steps.append(RETURN_DEPOSIT)
     return {
         "reservation": booking,
         "venue": booking.venue,
         "badge": BADGES[stage],
         "stage": stage,
-        "steps": next_steps(booking, now=now),
+        "steps": steps,
+        "agreed": agreed,
+        "deposit": terms.format_amount(agreed.deposit_usdc) if agreed and agreed.deposit_usdc else "",
         "held_until": waitlist.offer_expires_at(booking) if stage == Stage.OFFERED else booking.confirm_by,
         "events": [
             {
@@ -121,6 +127,7 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
             "back": request.GET.get("back", ""),
             "can_notify": can_notify,
             "can_undo": is_cancellation and cancellation.can_undo(booking),
+            "has_deposit": bool(terms.find_held_deposit(booking)),
         }
         return render(request, "reservations/confirm_action.html", context)
     command, text = COMMANDS[name]

@@ -30,6 +30,7 @@ urlpatterns = [
     path("<slug:venue>/settings/tables", views.tables, name="setup-tables"),
     path("<slug:venue>/settings/hours", hours.hours, name="setup-hours"),
     path("<slug:venue>/settings/appearance", branding.edit, name="setup-branding"),
+    path("<slug:venue>/settings/terms", views.terms, name="setup-terms"),
 ]
 for kind in views.KINDS:
     folder = f"<slug:venue>/settings/{kind}"

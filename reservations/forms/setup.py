@@ -9,14 +9,14 @@ from accounts.models import Venue
 from framework.db.natural_sort import natural
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
-from reservations.models import Area, Closure, Combination, ServicePeriod, Table
+from reservations.models import Area, CancellationTerms, Closure, Combination, ServicePeriod, Table
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def format_weekdays(period: ServicePeriod) -> str:
-    """Return the weekdays of the period: `Mon, Tue`."""
-    return ", ".join(WEEKDAYS[day][:3] for day in sorted(set(period.weekdays)))
+def format_weekdays(row: ServicePeriod | CancellationTerms) -> str:
+    """Return the weekdays of the row: `Mon, Tue`."""
+    return ", ".join(WEEKDAYS[day][:3] for day in sorted(set(row.weekdays)))
 
 
 def venue_id_of(form: forms.ModelForm[Any], values: dict[str, Any]) -> Any:
@@ -146,6 +146,38 @@ class VenueClosureForm(VenueForm, ConflictCheckForm):
         fields = ["first_date", "last_date", "reason"]
         widgets = {"first_date": DAY, "last_date": DAY}
         labels = {"first_date": "First day", "last_date": "Last day"}
+
+
+class CancellationTermsForm(forms.ModelForm[CancellationTerms]):
+    """Cancellation terms, with checkboxes for the weekdays."""
+
+    weekdays = forms.TypedMultipleChoiceField(
+        choices=list(enumerate(WEEKDAYS)),
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="The days of the reservations that they apply to",
+    )
+
+
+class VenueTermsForm(VenueForm, CancellationTermsForm, ConflictCheckForm):
+    class Meta:
+        model = CancellationTerms
+        fields = ["party_from", "weekdays", "first_date", "last_date", "free_hours", "deposit_usdc"]
+        widgets = {"first_date": DAY, "last_date": DAY}
+        labels = {
+            "party_from": "Smallest party",
+            "first_date": "First day",
+            "last_date": "Last day",
+            "free_hours": "Free cancellation until, hours before",
+            "deposit_usdc": "Deposit for each guest, USDC",
+        }
+        help_texts = {
+            "party_from": "Number of guests",
+            "first_date": "Empty: no limit",
+            "last_date": "Included; empty: no limit",
+            "free_hours": "0 to 168; empty: always free",
+            "deposit_usdc": "0.01 to 1000; empty: no deposit",
+        }
 
 
 class TableRangeForm(forms.Form):

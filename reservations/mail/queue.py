@@ -65,8 +65,8 @@ def claim(*, now: datetime) -> GuestMail | None:
     with connection.cursor() as cursor:
         cursor.execute(read_sql("reservations", "claim_guest_mail"), {"now": now, "until": now + LEASE})
         row = cursor.fetchone()
-    rows = GuestMail.objects.select_related("reservation__venue__branding", "reservation__area")
-    return rows.get(pk=row[0]) if row else None
+    loaded = ("reservation__venue__branding", "reservation__area", "reservation__agreed_terms")
+    return GuestMail.objects.select_related(*loaded).get(pk=row[0]) if row else None
 
 
 def send(mail: GuestMail, backend: BaseEmailBackend, *, now: datetime) -> bool:

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
+from django.utils import timezone
 
 from framework.data_files import read_toml
-from reservations.booking import waitlist
+from reservations.booking import terms, waitlist
 from reservations.booking.differences import format_day, list_differences
 from reservations.models import GuestMail, Reservation
 from reservations.self_service import calendar_file, links
@@ -32,7 +33,7 @@ LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 
 
 def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
-    """Build the email from the current reservation. Needs its reservation, venue and area loaded; no query."""
+    """Build the email from the current reservation. Needs it loaded with venue, area and terms; no query."""
     reservation = mail.reservation
     text, venue = select_text(mail), one_line(reservation.venue.name)
     until = reservation.confirm_by or waitlist.offer_expires_at(reservation)
@@ -50,6 +51,7 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
         "closing": text["closing"],
         "venue": venue,
         "day": format_day(reservation.date),
+        "terms": terms.describe_agreed(reservation, getattr(reservation, "agreed_terms", None), now=timezone.now()),
         "differences": list_differences(mail.former, reservation) if mail.former else [],
         "area": one_line(reservation.area.name) if reservation.area else "",
         "reservation": reservation,

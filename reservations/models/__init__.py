@@ -10,3 +10,4 @@ from reservations.models.reservations import (
 )
 from reservations.models.service_hours import Closure, ServicePeriod
 from reservations.models.tables import Area, Combination, Seating, Table
+from reservations.models.terms import AgreedTerms, CancellationTerms

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from reservations.booking import commands, table_assignment, waitlist
+from reservations.booking import commands, table_assignment, terms, waitlist
+from reservations.booking.times import set_start
 from reservations.models import InvalidTransition, Reservation
 from reservations.self_service import registry
 
@@ -76,14 +77,35 @@ def cancel(reservation: Reservation, *, now: datetime) -> None:
 def change(reservation: Reservation, changes: Mapping[str, Any], *, now: datetime) -> None:
     """Change date, time, party size, area or requests before the reservation starts, by the booking rule.
 
-    The arguments are those of commands.change. Raises TooLateToChange, NotMovable, and what commands.change raises.
+    The arguments are those of commands.change. Raises TooLateToChange, NotMovable, DepositRequired for a time with a
+    higher deposit than was paid, and what commands.change raises.
     """
     if guest_status(reservation, now=now) not in CANCELLABLE:
         raise TooLateToChange(TOO_LATE_TO_CHANGE, param="status")
     is_moved = bool(changes.keys() - {"guest"}) or "area" in changes.get("guest", {})
     if is_moved and (reason := reason_not_to_move(reservation)):
         raise NotMovable(reason, param="time")
+    if is_moved:
+        require_deposit(reservation, changes, now=now)
     commands.change(reservation, changes, now=now, actor="guest")
+
+
+def require_deposit(reservation: Reservation, changes: Mapping[str, Any], *, now: datetime) -> None:
+    """Raise DepositRequired if the new time or party asks for a higher deposit than was paid. At most two queries.
+
+    Also what commands.change raises about times.
+    """
+    moved = Reservation(
+        pk=reservation.pk,
+        venue=reservation.venue,
+        date=changes.get("day", reservation.date),
+        time=changes.get("at", reservation.time),
+        party_size=changes.get("party_size", reservation.party_size),
+    )
+    wanted = (moved.date, moved.time, moved.party_size)
+    if wanted != (reservation.date, reservation.time, reservation.party_size):
+        set_start(moved, now=now)
+        terms.require_no_higher_deposit(moved, now=now)
 
 
 def reason_not_to_move(reservation: Reservation) -> str:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import Venue
 from framework.errors import ApiError
 from framework.signed_tokens import BadSignature, TokenSigner
-from reservations.booking import email_confirmation, waitlist
+from reservations.booking import email_confirmation, terms, waitlist
 from reservations.booking.differences import format_day, list_differences, to_former
 from reservations.booking.slot_states import SlotState
 from reservations.booking_page import branding
@@ -139,6 +139,7 @@ def show(
         "until": templates.format_moment(until, reservation.venue.timezone) if until else "",
         "may_book_again": state == permissions.GuestStatus.CANCELLED and reservation.venue.is_bookable_online,
         "map_url": None if is_past else map_url(reservation.venue),
+        "terms": terms.describe_agreed(reservation, terms.find_agreed(reservation), now=timezone.now()),
         "error": refusal,
     } | load_changed(request.GET.get("changed", ""), reservation)
     if is_past:
@@ -257,7 +258,14 @@ def load_change_choices(
     query = query.copy()
     query.setdefault("day", reservation.date.isoformat())
     query.setdefault("area", reservation.area.name if reservation.area else "")
-    choices = load_choices(venue, query, party=reservation.party_size, excluding=reservation.pk, now=now)
+    choices = load_choices(
+        venue,
+        query,
+        party=reservation.party_size,
+        excluding=reservation.pk,
+        paid_usdc=terms.find_held_deposit(reservation),
+        now=now,
+    )
     only_free = reservation.status == Reservation.Status.CONFIRMED
     is_for_staff = only_free and choices.party > venue.auto_confirm_max_party
     choice = choices.choice

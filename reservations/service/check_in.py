@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from accounts.models import EventType
-from reservations.booking import table_assignment, waitlist
+from reservations.booking import table_assignment, terms, waitlist
 from reservations.models import InvalidTransition, Reservation
 from reservations.notifications import record_change
 
@@ -32,7 +32,8 @@ def record_arrival(reservation: Reservation, arrival: Reservation.Arrival, *, ac
     """Set the arrival state of a confirmed party, and return whether it changed. Raises InvalidArrival.
 
     A departed party releases its tables and triggers the waiting list. If it arrives after all it gets no table back,
-    and the names of its former tables are removed. One conditional UPDATE, so concurrent calls take effect in order.
+    and the names of its former tables are removed. Its deposit is returned, or kept of a party that has not come. One
+    conditional UPDATE, so concurrent calls take effect in order.
     """
     is_due = Q(starts_at__lte=now if arrival == Arrival.NO_SHOW else now + MAX_EARLY)
     with transaction.atomic():
@@ -47,6 +48,10 @@ def record_arrival(reservation: Reservation, arrival: Reservation.Arrival, *, ac
             waitlist.schedule_offers(reservation.venue)
         elif arrival == Arrival.ARRIVED and not table_assignment.held_tables(reservation):
             table_assignment.release(reservation)
+        if arrival == Arrival.NO_SHOW:
+            terms.keep_deposit(reservation, now=now)
+        else:
+            terms.return_deposit(reservation, actor=actor, now=now)
         record_change(reservation, EventType.RESERVATION_UPDATED, mail=None, actor=actor, now=now)
     return True
 

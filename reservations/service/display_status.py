@@ -85,6 +85,8 @@ NO_SHOW = Step("no-show", "No-show", needs_confirmation=True)
 CANCEL = Step("cancel", "Cancel", needs_confirmation=True)
 CONFIRM, OFFER = Step("confirm", "Confirm"), Step("offer", "Offer a table")
 ACCEPT, DECLINE = Step("accept", "Guest accepts"), Step("decline", "Guest declines", needs_confirmation=True)
+# Of a deposit that is kept, whatever the stage.
+RETURN_DEPOSIT = Step("return-deposit", "Return the deposit", needs_confirmation=True)
 STEPS: dict[Stage, tuple[Step, ...]] = {
     Stage.REQUESTED: (CONFIRM, CANCEL),
     Stage.UNCONFIRMED: (CONFIRM, CANCEL),

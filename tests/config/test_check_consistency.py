@@ -28,7 +28,7 @@ CHECKS = [
     *("order_numbers", "order_totals", "order_counts", "order_event", "order_replay"),
     *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
     *("reservation_counts", "reservation_event", "reservation_replay"),
-    *("payment_event", "payment_refund", "offer_seats", "export_parts"),
+    *("payment_event", "payment_refund", "offer_seats", "deposits", "export_parts"),
 ]
 MEANT = {
     "FIRST_ORDER": "(SELECT id FROM orders_order WHERE total IS NOT NULL ORDER BY id LIMIT 1)",
@@ -213,6 +213,11 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "offer_seats",
         ["UPDATE catalogue_flowslot SET seats_left = 5"],
         "of 8 seats 0 are booked, and seats_left is 5",
+    ),
+    "a deposit without a reservation": (
+        "deposits",
+        ["UPDATE payments_payment SET products = '{deposit}' WHERE state = 'delivered'"],
+        "the payment of the deposit is delivered, and the deposit is of no reservation",
     ),
     "a payment that moved untold": (
         "payment_event",

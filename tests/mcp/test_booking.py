@@ -300,12 +300,12 @@ def test_tries_by_rest_and_mcp_count_on_one_limit(client: Client, place: Restaur
 def test_what_a_booking_costs(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
-    with costing(29):
+    with costing(30):
         record = booked(book(client, slot))
     with costing(6):
         booked(book(client, slot))
     cancel(record)
-    with costing(33):
+    with costing(34):
         booked(book(client, slot))
-    with costing(32):
+    with costing(33):
         booked(book(client, **moment, customer_email="grace@example.com"))

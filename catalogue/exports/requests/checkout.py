@@ -26,11 +26,10 @@ from payments.interface import (
     SettlementPending,
     TransactionProof,
     collect_payment,
-    find_by_identifier,
-    find_by_proof,
+    find_presented,
     is_free_by_plan,
+    is_presented,
     load_price_list,
-    payment_network,
 )
 from payments.models import Payment
 
@@ -116,7 +115,7 @@ class Sale:
         if bought is None or not is_this or is_altered(self.proof, row):
             if row.state == State.REFUND_DUE and self.is_spendable(row):
                 return None
-            if not is_payment(self.proof, row):
+            if not is_presented(row, self.proof):
                 raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
             raise self.payment_used_error("This payment is for something else. One payment buys one export.", row)
         if bought.payment_id == row.pk and row.state in Payment.EARNED:
@@ -132,19 +131,7 @@ class Sale:
         return self.buy(self.find_or_create_order() if bought.status == Status.AWAITING_PAYMENT else bought)
 
     def find_ledger_row(self) -> Payment | None:
-        """Return the ledger row of the presented payment, or of the one with the same payment identifier."""
-        if isinstance(self.proof, TransactionProof):
-            rows = Payment.objects.filter(
-                network=payment_network().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX
-            )
-            transfers = rows.order_by("log_index", "pk")
-            return transfers.filter(payer__in=self.caller.wallets).first() or transfers.first()
-        if not isinstance(self.proof, Authorization):
-            return None
-        row = find_by_proof(network=self.proof.network, proof_key=self.proof.proof_key)
-        if row is None and self.proof.is_valid_at(self.now.timestamp()) and self.proof.is_signed():
-            row = find_by_identifier(payer=self.proof.payer, identifier=self.proof.payment_identifier)
-        return row
+        return find_presented(self.proof, caller=self.caller, now=self.now)
 
     def is_spendable(self, row: Payment) -> bool:
         """Whether a payment that is refund due may be spent here."""
@@ -193,12 +180,12 @@ class Sale:
         """
         rows = list(payment_state.list_pending(export))
         for row in rows:
-            if is_payment(self.proof, row):
+            if is_presented(row, self.proof):
                 continue
             if row.state != State.SETTLED:
                 raise (
                     SettlementPending
-                    if any(is_payment(self.proof, other) for other in rows)
+                    if any(is_presented(other, self.proof) for other in rows)
                     else OtherPaymentPending(self.proof)
                 )
             payment_state.queue_export(export, row.pk)
@@ -226,17 +213,10 @@ class Sale:
         )
 
 
-def is_payment(proof: Proof | None, row: Payment) -> bool:
-    """Whether a ledger row is of this payment."""
-    if isinstance(proof, TransactionProof):
-        return row.tx_hash == proof.tx_hash
-    return isinstance(proof, Authorization) and (row.network, row.proof_key) == (proof.network, proof.proof_key)
-
-
 def is_altered(proof: Proof | None, row: Payment) -> bool:
     """Whether a ledger row has the nonce of this payment and another signature."""
     return (
         isinstance(proof, Authorization)
-        and is_payment(proof, row)
+        and is_presented(row, proof)
         and row.signature_digest not in ("", proof.signature_digest)
     )

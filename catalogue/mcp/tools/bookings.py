@@ -57,11 +57,11 @@ def get_booking(call: ToolCall, values: Values) -> ToolResult:
 
 def change_booking(call: ToolCall, values: Values) -> ToolResult:
     booking = _find(call, values)
-    return _result(tables.change_booking(booking, values, now=call.now))
+    return _result(tables.reload(tables.change_booking(booking, values, now=call.now)))
 
 
 def cancel_booking(call: ToolCall, values: Values) -> ToolResult:
-    return _result(cancel(_find(call, values), now=call.now))
+    return _result(tables.reload(cancel(_find(call, values), now=call.now)))
 
 
 def list_my_bookings(call: ToolCall, values: Values) -> ToolResult:

@@ -7,8 +7,11 @@ from rest_framework import serializers
 
 from accounts import idempotency
 from catalogue import responses
+from catalogue.bookings import deposits
 from catalogue.bookings.owners import owner_of
+from catalogue.bookings.tables import PaidDeposit
 from catalogue.filters.offers import OfferParams
+from catalogue.mcp.paywall import paid_result, receipt_token
 from catalogue.mcp.tools.declarations import declare, result_schema
 from catalogue.models import FlowBooking
 from catalogue.offers import idempotent_booking
@@ -23,7 +26,8 @@ from framework.errors import InvalidRequest
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import ToolCall, Values, is_blank
-from payments.interface import caller_name, caller_of
+from payments.interface import Purchase, caller_name, caller_of, parse_mcp_proof
+from reservations.booking.terms import DepositRequired, Terms
 from reservations.serializers import AreaField
 
 # Arguments that can be combined with `slug`; the others belong to a search.
@@ -157,12 +161,42 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
             raise InvalidRequest(
                 f"Nothing was booked: ask the guest, and call again with {arguments}.", param=next(iter(missing))
             )
-        table = idempotent_booking.describe_table(slot, party_size=values["party_size"])
+        table = idempotent_booking.describe_table(slot, party_size=values["party_size"], now=call.now)
         guest = _ask_for_guest(call, guest, question=f"{table} {WHO_IS_COMING if missing else CONFIRM_GUEST}")
     attempt = _attempt(call, values, slot, guest)
     # From here on the call counts against the limit of bookings (catalogue.mcp.middleware).
     call.request.has_tried = True  # type: ignore[attr-defined]
-    return _booking_result(idempotent_booking.book_once(attempt, now=call.now))
+    try:
+        return _booking_result(idempotent_booking.book_once(attempt, now=call.now))
+    except DepositRequired as required:
+        paid = _pay_deposit(call, attempt, required.terms)
+        booked = deposits.book_paid(paid, lambda paid: idempotent_booking.book_once(attempt, paid=paid, now=call.now))
+        return paid_result(_booking_result(booked).body or b"", paid.receipt)
+
+
+def _pay_deposit(call: ToolCall, attempt: Attempt, asked: Terms) -> PaidDeposit:
+    """Take the deposit of the table that the attempt is for. Raises what deposits.pay raises."""
+    when, guest = attempt.request.at, attempt.request.guest
+    if not isinstance(when, RestaurantTime):
+        raise TypeError("an offer takes no deposit")
+    table = deposits.Table(
+        slug=when.slug,
+        day=when.day,
+        at=when.at,
+        party_size=guest["party_size"],
+        customer_email=guest.get("customer_email"),
+        customer_phone=guest.get("customer_phone"),
+        area=attempt.request.area,
+        additional_table=bool(guest.get("additional_table")),
+    )
+    presented = deposits.Presented(
+        caller=caller_of(call.request),
+        # The arguments may lack the guest, who is in the answer to the form.
+        purchase=deposits.purchase_of(Purchase.for_tool_call(call.tool, call.arguments), attempt.request.digest.hex()),
+        proof=parse_mcp_proof(call.meta),
+        receipt_token=receipt_token(call),
+    )
+    return deposits.pay(table, asked, presented, now=call.now)
 
 
 def _attempt(call: ToolCall, values: Values, slot: str | RestaurantTime, guest: Values) -> Attempt:

@@ -18,8 +18,8 @@ from framework.db.natural_sort import natural
 from framework.errors import ApiError
 from reservations.floor import tables as floor
 from reservations.forms import setup
-from reservations.forms.setup import WEEKDAYS
-from reservations.models import Area, Closure, Combination, Reservation, Table
+from reservations.forms.setup import WEEKDAYS, format_weekdays
+from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,10 @@ class Kind:
 MAX_SHOWN = 500
 COMBINED = "Assigned to a party when no single table is large enough and free."
 SEATED = "From the first to the last seating. If the last seating is earlier than the first, it is on the next day."
+ASKED = (
+    "If several terms apply to a reservation, those with the highest deposit do, and of these the ones with the"
+    " longest notice. Existing reservations keep the terms that they were made on."
+)
 KINDS = {
     kind.name: kind
     for kind in (
@@ -53,6 +57,7 @@ KINDS = {
         Kind("combination", "combination", setup.VenueCombinationForm, "tables", COMBINED),
         Kind("period", "service period", setup.VenuePeriodForm, "hours", SEATED),
         Kind("closure", "closed days", setup.VenueClosureForm, "hours"),
+        Kind("term", "cancellation terms", setup.VenueTermsForm, "terms", ASKED),
     )
 }
 
@@ -76,7 +81,7 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
 
 def first_values(kind: str, request: PageRequest) -> dict[str, Any]:
     """What the form of a new row begins with: every weekday, and the day that was clicked in the calendar."""
-    if kind == "period":
+    if kind in ("period", "term"):
         return {"weekdays": list(range(len(WEEKDAYS)))}
     if kind == "closure" and (day := request.GET.get("day")):
         return {"first_date": day, "last_date": day}
@@ -162,6 +167,15 @@ def tables(request: PageRequest) -> HttpResponse:
         "max_shown": MAX_SHOWN,
     }
     return render(request, "reservations/setup_tables.html", context, status=400 if form.errors else 200)
+
+
+@page(Right.VENUE, section="venue")
+def terms(request: PageRequest) -> HttpResponse:
+    """List the cancellation terms. One query besides those of the layout."""
+    venue = request.access.venue
+    rows = list(CancellationTerms.objects.filter(venue=venue).order_by("party_from", "first_date", "id")[:MAX_SHOWN])
+    days = [("every day" if len(set(row.weekdays)) == len(WEEKDAYS) else format_weekdays(row)) for row in rows]
+    return render(request, "reservations/setup_terms.html", {"rows": list(zip(rows, days, strict=True))})
 
 
 def find_tables_step(access: Access) -> Step | None:

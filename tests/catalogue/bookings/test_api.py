@@ -82,6 +82,7 @@ def test_everybody_sees_which_tables_are_free(place: Restaurant) -> None:
         "state": "free",
         "reason": None,
         "period": "Dinner",
+        "terms": None,
     }
     post(place)
     states = {slot["time"]: slot["state"] for slot in see(place).json()["days"][0]["slots"]}
@@ -147,6 +148,8 @@ def test_a_booking_of_any_table_is_answered_whole(place: Restaurant) -> None:
         "cancelled_at": None,
         "area": "Terrace",
         "special_requests": "By the window",
+        "cancellation": None,
+        "deposit": None,
     }
     assert (taken.status, taken.tables, taken.customer_email) == ("confirmed", ["T9"], "ada@example.com")
     assert [event.type for event in Event.objects.order_by("pk")] == ["reservation.created", "reservation.confirmed"]

@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from payments.models import Payment
+from payments.observability.ledger_collector import LedgerCollector
 from payments.reports import revenue
 from payments.reports.revenue import Period, Sum
 from tests.support import builders
@@ -242,3 +243,23 @@ def table(response: Any) -> list[list[str]]:
 def table_of(text: str) -> list[list[str]]:
     """The cells of CSV."""
     return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def test_deposits_are_no_revenue_and_have_a_line_of_their_own(staff: Client) -> None:
+    paid(1, "0.002")
+    for number, state in enumerate([State.DELIVERED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED], start=2):
+        sent_at = NOW if state == State.REFUNDED else None
+        paid(number, "20", products=["deposit"], state=state, refunded_at=sent_at)
+    paid(6, "20", products=["deposit"], state=State.UNKNOWN, settled_at=None, tx_hash=None)
+    found = revenue.load_report(WEEK)
+    bought = (1, Decimal("0.002"))
+    assert (found.total, found.tables["product"]) == (Sum("all", *bought), [Sum("context", *bought)])
+    assert found.deposits == Sum("deposit", 2, Decimal(40), 1, Decimal(20), 1, Decimal(20), unknown=1)
+    assert (
+        "Deposits are not in the revenue: 40 USDC of 2 deposits are held for venues or payable to them, 20 USDC are"
+        " due to be returned, and 20 USDC were returned."
+    ) in staff.get(f"{ADDRESS}?{CHOSEN}").content.decode()
+    metrics = {metric.name: metric for metric in LedgerCollector().read()}
+    assert [sample.value for sample in metrics["tablewire_deposits_usdc"].samples] == [40]
+    revenues = metrics["tablewire_revenue_usdc"].samples
+    assert [(sample.labels["products"], sample.value) for sample in revenues] == [("context", 0.002)]

@@ -69,6 +69,7 @@ def test_a_free_evening_is_answered_whole(osteria: Venue, api: Client) -> None:
                         "state": "free",
                         "reason": None,
                         "period": "Dinner",
+                        "terms": None,
                     }
                     for time, start, end in (
                         ("19:00", "18:00:00", "19:45:00"),
@@ -181,6 +182,6 @@ def test_the_date_and_the_party_size_are_needed(osteria: Venue, api: Client, mis
 
 def test_a_month_costs_as_many_queries_as_a_day(osteria: Venue) -> None:
     for last in (SATURDAY, date(2026, 12, 28)):
-        with costing(5):
+        with costing(6):
             days = slot_states.list_days(osteria, SATURDAY, last, party_size=2, now=NOON)
     assert len(days) == 31

@@ -70,7 +70,7 @@ def test_a_list_costs_two_queries_however_long(api: Client, venue: Venue, count:
 @pytest.mark.django_db
 def test_what_a_reservation_costs_where_there_are_no_tables(api: Client) -> None:
     # Whether there are tables; the reservation, in a savepoint, the event and the mail, in one transaction.
-    with costing(8):
+    with costing(9):
         api.post(RESERVATIONS, builders.reservation_body(), content_type="application/json")
 
 

@@ -132,8 +132,8 @@ def test_a_stay_is_measured_in_minutes_and_not_by_the_clock(venue: Venue) -> Non
 
 # The row
 def test_a_booking_is_one_insert(venue: Venue, django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    # The savepoint and its release, which are BEGIN and COMMIT outside of a test.
-    with django_assert_num_queries(8):
+    # The venue's terms; the savepoint and its release, which are BEGIN and COMMIT outside of a test.
+    with django_assert_num_queries(9):
         reservation = booked(venue, date(2026, 11, 28), time(19, 30))
     assert (reservation.status, reservation.pending_reason) == ("pending", "manual")
     assert (reservation.created_at, reservation.updated_at) == (NOON, NOON)

@@ -230,18 +230,18 @@ def test_shape_is_judged_before_time_and_time_before_hours_and_hours_before_size
 
 # What it costs
 def test_a_booking_costs_the_same_however_much_is_booked(dinner: Venue, api: Client) -> None:
-    # The tables, the periods, the closures; expired holds; the place with its savepoint; the row with its own; two
-    # events, the mail; and BEGIN and COMMIT, which are a savepoint in a test.
+    # The tables, the periods, the closures, the terms; expired holds; the place with its savepoint; the row with its
+    # own; two events, the mail; and BEGIN and COMMIT, which are a savepoint in a test.
     for time in ("18:00", "20:00"):
-        with costing(15):
+        with costing(16):
             assert post(api, time=time).status_code == 201
     dinner.service_periods.update(pacing_covers=8)
     # The lock of the moment, and the sum.
-    with costing(17):
+    with costing(18):
         assert post(api, time="20:30", party_size=2).status_code == 201
     # Nothing is written; the day is read anew for the alternatives.
     dinner.service_periods.update(pacing_covers=None)
-    with costing(14):
+    with costing(15):
         assert post(api, time="20:00").status_code == 400
     # The day is not read twice.
     with costing(6):

@@ -3,6 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from html import unescape
 from pathlib import Path
 from threading import Barrier
@@ -16,9 +17,10 @@ from django.test import Client
 
 from accounts.models import Venue
 from reservations.booking import email_confirmation, slot_states
+from reservations.booking.terms import DepositRequired
 from reservations.booking_page import online_booking
 from reservations.mail import templates
-from reservations.models import Closure, GuestMail, OnlineBooking, Reservation, Seating
+from reservations.models import CancellationTerms, Closure, GuestMail, OnlineBooking, Reservation, Seating
 from reservations.self_service import links, permissions
 from tests.support import builders
 from tests.support.query_counts import costing
@@ -80,12 +82,12 @@ def words(response: Any) -> str:
 
 
 def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None:
-    with time_machine.travel(NOW, tick=False), costing(7):
+    with time_machine.travel(NOW, tick=False), costing(8):
         Client().get(page(osteria, "?party=2"))
     for number in range(2, 6):
         builders.table(osteria, f"T{number}")
     builders.period(osteria, "Lunch", first="12:00", last="14:00")
-    with time_machine.travel(NOW, tick=False), costing(7):
+    with time_machine.travel(NOW, tick=False), costing(8):
         Client().get(page(osteria, "?party=2&day=2031-05-05"))
 
 
@@ -531,3 +533,52 @@ def test_without_a_country_a_national_number_is_refused_with_what_to_type(db: No
     response = post(trattoria(timezone="UTC"), customer_email="", customer_phone="33 00 21 44")
     assert response.status_code == 400
     assert "This is not a phone number. Begin it with + and the country code." in words(response)
+
+
+def test_a_time_with_a_deposit_is_a_request_that_says_so(osteria: Venue) -> None:
+    CancellationTerms.objects.create(venue=osteria, free_hours=24, deposit_usdc=Decimal(10), party_from=3)
+    four, two = (seen(page(osteria, f"?party={party}&day=2031-05-05&time=19:30")) for party in (4, 2))
+    assert "This is a request. The restaurant may ask you for a deposit of 40 USDC before it confirms." in words(four)
+    assert "Request 19:30 for 4" in words(four)
+    assert "Book 19:30 for 2" in words(two)
+    done = post(osteria)
+    assert "The restaurant has received your request" in words(seen(done.headers["Location"]))
+    row = Reservation.objects.get()
+    assert (row.status, row.pending_reason, row.tables) == ("pending", "manual", [])
+    guest = words(seen(f"/guest/{links.token_of(row)}"))
+    assert "Terms The restaurant may ask you for a deposit of 40 USDC." in guest
+
+
+def test_terms_without_a_deposit_are_named_before_the_booking_and_after(osteria: Venue) -> None:
+    CancellationTerms.objects.create(venue=osteria, free_hours=24)
+    sentence = "You can cancel free of charge until 19:30 on Sunday 4 May 2031."
+    assert sentence in words(seen(page(osteria, "?party=4&day=2031-05-05&time=19:30")))
+    post(osteria)
+    row = Reservation.objects.get()
+    assert row.status == "confirmed"
+    assert f"Terms {sentence}" in words(seen(f"/guest/{links.token_of(row)}"))
+    with time_machine.travel(NOW, tick=False):
+        mail = templates.build_mail(GuestMail.objects.select_related("reservation__venue").get())
+    assert f"\n{sentence}\n" in mail.body
+    assert f"<p>{sentence}</p>" in str(mail.alternatives[0][0])
+
+
+def test_a_request_for_a_time_with_a_deposit_that_is_confirmed_by_mail_waits_for_the_staff(osteria: Venue) -> None:
+    Venue.objects.update(proves_guests=True)
+    osteria.refresh_from_db()
+    CancellationTerms.objects.create(venue=osteria, deposit_usdc=Decimal(10))
+    post(osteria)
+    row = Reservation.objects.select_related("venue").get()
+    assert (row.pending_reason, row.tables) == ("email_confirmation", [])
+    email_confirmation.confirm_email(row, now=NOW)
+    assert (row.status, row.pending_reason) == ("pending", "manual")
+
+
+def test_a_guest_cannot_move_to_a_time_with_a_deposit(osteria: Venue) -> None:
+    CancellationTerms.objects.create(venue=osteria, deposit_usdc=Decimal(10), party_from=3)
+    post(osteria, party="2")
+    row = Reservation.objects.select_related("venue").get()
+    address = f"/guest/{links.token_of(row)}/change"
+    assert "Change to" not in words(seen(f"{address}?party=4&day=2031-05-05&time=19:30"))
+    with time_machine.travel(NOW, tick=False), pytest.raises(DepositRequired):
+        permissions.change(row, {"party_size": 4}, now=NOW)

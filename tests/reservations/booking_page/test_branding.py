@@ -246,10 +246,10 @@ def test_a_closed_account_has_no_images(manager: Client, osteria: Venue) -> None
 
 
 def test_the_look_costs_no_query_of_the_booking_page(osteria: Venue, client: Client) -> None:
-    with costing(7):
+    with costing(8):
         client.get(book_page(osteria))
     Branding.objects.create(venue=osteria, color="#8b0000")
-    with costing(7):
+    with costing(8):
         client.get(book_page(osteria))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Venue
-from reservations.models import Reservation
+from reservations.models import AgreedTerms, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
 
@@ -359,3 +360,35 @@ def test_guests_of_other_venues_are_not_suggested(host: Client, dinner: Venue, o
     builders.reservation(other_venue, customer_name="Grace Hopper")
     assert "Grace" not in text(host.get(url(dinner, "/new/guests"), {"q": "grace"}))
     assert users.member(dinner, "kitchen").get(url(dinner, "/new/guests"), {"q": "grace"}).status_code == 403
+
+
+def test_staff_see_a_deposit_and_return_one_that_is_kept(host: Client, dinner: Venue, its: Reservation) -> None:
+    AgreedTerms.objects.create(
+        reservation=its,
+        free_hours=24,
+        free_until=NOW - timedelta(hours=24),
+        deposit_usdc=Decimal(40),
+        deposit_state="held",
+    )
+    address = url(dinner, "/{id}", its=its)
+    card = text(host.get(address))
+    assert "<dt>Deposit</dt><dd>40 USDC, held</dd>" in card
+    assert "<dt>Free cancellation</dt><dd>until Friday 2 May 2031, 19:30</dd>" in card
+    assert "Return the deposit" not in card
+    assert "The deposit is kept for the restaurant." in text(host.get(f"{address}/no-show"))
+    assert "The deposit goes back to the guest." in text(host.get(f"{address}/cancel"))
+    host.post(f"{address}/no-show")
+    card = text(host.get(address))
+    assert "40 USDC, kept for the restaurant" in card
+    assert "Return the deposit" in card
+    assert "Return the deposit?" in text(host.get(f"{address}/return-deposit"))
+    assert "The deposit of" in text(host.post(f"{address}/return-deposit", follow=True))
+    assert "40 USDC, returned to the guest" in text(host.get(address))
+    again = host.post(f"{address}/return-deposit", follow=True)
+    assert again.status_code == 200
+    assert AgreedTerms.objects.get().deposit_state == "returned"
+
+
+def test_where_no_deposit_is_kept_there_is_none_to_return(host: Client, dinner: Venue, its: Reservation) -> None:
+    answer = host.post(url(dinner, "/{id}/return-deposit", its=its), follow=True)
+    assert "No deposit of this reservation is kept." in text(answer)

@@ -2,9 +2,12 @@
 
 import re
 from datetime import date, time, timedelta
+from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,7 +16,7 @@ from django.utils import timezone
 from accounts.models import Venue
 from reservations.dashboard.setup.hours import Week
 from reservations.floor import tables as floor_tables
-from reservations.models import Area, Closure, Combination, ServicePeriod, Table
+from reservations.models import Area, CancellationTerms, Closure, Combination, ServicePeriod, Table
 from tests.support import builders, users
 
 NASTY = "<script>alert(1)</script>"
@@ -276,7 +279,7 @@ def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_
 @pytest.mark.parametrize("role", ["host", "kitchen"])
 def test_the_setup_is_for_those_who_run_the_venue(venue: Venue, role: str) -> None:
     client = users.member(venue, role)
-    for path in ("tables", "hours", "table/new", "period/new"):
+    for path in ("tables", "hours", "terms", "table/new", "period/new", "term/new"):
         assert client.get(f"{root(venue)}/{path}").status_code == 403
     assert client.post(f"{root(venue)}/tables", {"names": "T1"}).status_code == 403
     assert Client().get(f"{root(venue)}/hours").status_code == 302
@@ -292,3 +295,63 @@ def test_tables_are_listed_in_natural_order_of_their_names(manager: Client, venu
     assert re.findall(r'data-label="Table"><a[^>]*><bdi>([^<]*)', listed) == expected
     new = text(manager.get(f"/dashboard/{venue.public_id}/reservations/new"))
     assert re.findall(r'value="((?:T|Bar )\d+)"', new) == expected
+
+
+TERMS = {
+    "party_from": "6",
+    "weekdays": ["4", "5"],
+    "first_date": "2031-12-01",
+    "last_date": "2031-12-31",
+    "free_hours": "48",
+    "deposit_usdc": "12.50",
+}
+
+
+def test_terms_are_written_and_listed(manager: Client, venue: Venue) -> None:
+    assert "No terms yet" in text(manager.get(f"{root(venue)}/terms"))
+    answer = manager.post(f"{root(venue)}/term/new", TERMS, follow=True)
+    assert "Saved: Parties from 6 guests: free cancellation until 48 hours before, deposit of 12.5 USDC" in text(
+        answer
+    )
+    row = CancellationTerms.objects.get()
+    assert (row.venue, row.party_from, row.weekdays, row.free_hours) == (venue, 6, [4, 5], 48)
+    listed = re.findall(r'<td data-label="([^"]*)"[^>]*>(.*?)</td>', text(manager.get(f"{root(venue)}/terms")))
+    assert {label: re.sub(r"<[^>]*>", "", cell) for label, cell in listed} == {
+        "Parties": "from 6 guests",
+        "Days": "Fri, Sat",
+        "Period": "from 1 Dec 2031 to 31 Dec 2031",
+        "Free cancellation": "until 48 hours before",
+        "Deposit for each guest": "12.50 USDC",
+    }
+    assert manager.post(f"{root(venue)}/term/{row.pk}/remove").status_code == 302
+    assert not CancellationTerms.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"free_hours": "169"}, "Guests may have to cancel at most 168 hours (a week) before."),
+        ({"deposit_usdc": "0"}, "Ensure this value is greater than or equal to 0.01."),
+        ({"deposit_usdc": "1000.01"}, "Ensure this value is less than or equal to 1000."),
+        ({"free_hours": "", "deposit_usdc": ""}, "Enter the hours of free cancellation, a deposit, or both."),
+        ({"last_date": "2031-11-30"}, "The last day is before the first."),
+        ({"party_from": "0"}, "The smallest party is of 1 to 500 guests."),
+        ({"weekdays": []}, "This field is required."),
+    ],
+)
+def test_terms_that_make_no_sense_are_refused(
+    manager: Client, venue: Venue, changes: dict[str, Any], why: str
+) -> None:
+    answer = manager.post(f"{root(venue)}/term/new", TERMS | changes)
+    assert answer.status_code == 400
+    assert why in unescape(text(answer))
+    assert not CancellationTerms.objects.exists()
+
+
+def test_each_change_of_the_terms_is_recorded(manager: Client, venue: Venue) -> None:
+    manager.post(f"{root(venue)}/term/new", TERMS)
+    row = CancellationTerms.objects.get()
+    manager.post(f"{root(venue)}/term/{row.pk}", TERMS | {"deposit_usdc": "15"})
+    changes: Any = apps.get_model("reservations", "CancellationTermsChange")
+    recorded = changes.objects.order_by("pgh_id").values_list("pgh_label", "deposit_usdc")
+    assert list(recorded) == [("added", Decimal("12.50")), ("changed", Decimal("12.50"))]

@@ -108,7 +108,7 @@ def test_the_own_table_counts_as_free(dinner: Venue) -> None:
 
 def test_the_page_of_the_change_costs_a_few_queries(dinner: Venue) -> None:
     reservation = book(dinner, 2)
-    with time_machine.travel(NOW, tick=False), costing(9):
+    with time_machine.travel(NOW, tick=False), costing(11):
         Client().get(page(reservation, "/change"))
 
 
