@@ -3,7 +3,6 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-
 # By hand, because Django would add the foreign key again. The former release shows bookings at offers only.
 ALLOW_NO_SLOT = [
     """-- squawk-ignore ban-drop-not-null
