@@ -34,8 +34,8 @@ KEY = OpenApiParameter(
     idempotency.SCHEMA,
     OpenApiParameter.HEADER,
     required=True,
-    description="A unique text for each booking. Repeated within 24 hours, the same request has no second"
-    " effect and the same response.",
+    description="A text that nobody guesses, such as a UUID, one for each booking. Repeated within 24 hours, the same"
+    " request of the same caller has no second effect and the same response, which contains the `manage_token`.",
 )
 TOKEN = OpenApiParameter(
     "X-Manage-Token",
@@ -100,7 +100,8 @@ def require_idempotency_key(request: Request) -> None:
     """Raise InvalidRequest without the header: a booking whose answer is lost would be made twice."""
     if idempotency.HEADER not in request.headers:
         raise InvalidRequest(
-            f"Send the header `{idempotency.HEADER}` with a unique text: a repeated request then books once.",
+            f"Send the header `{idempotency.HEADER}` with a text that nobody guesses, such as a UUID: a repeated"
+            " request then books once.",
             param=idempotency.HEADER,
         )
 

@@ -1,6 +1,5 @@
 """REST views of restaurants, of what belongs to one, and of the feed of their changes."""
 
-import hashlib
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -46,6 +45,7 @@ from catalogue.filters.restaurants import (
 from catalogue.filters.search import SearchParams
 from catalogue.hours import date_range
 from catalogue.moderation import reports
+from catalogue.offers import idempotent_booking
 from catalogue.serializers.bookings import BookingRecord, NewTableBooking, RestaurantAvailabilityRecord
 from catalogue.serializers.history import FeedAnswer, HistoryAnswer, render_changes
 from catalogue.serializers.offers import FlowSlotAnswer
@@ -59,7 +59,6 @@ from framework.api.rate_limits.client_ip import client_network
 from framework.django_internals import wrapped_request
 from payments.interface import PREMIUM, DataViewSet, Purchase, caller_of, parse_proof
 from reservations.booking.terms import DepositRequired
-from reservations.guests.profiles import hash_contact
 
 FOUND = PolymorphicProxySerializer(
     component_name="FoundRestaurants",
@@ -283,16 +282,12 @@ class RestaurantViewSet(DataViewSet[Any]):
         """
         require_idempotency_key(request)
         values = NewTableBooking.read(json_body(request))
-        contact = hash_contact(
-            customer_email=values.get("customer_email"), customer_phone=values.get("customer_phone")
-        )
-
+        owner = owner_of(request)
+        scope = idempotent_booking.hash_scope(slug, guest=values, owner=owner)
         now, day, at = timezone.now(), values.pop("date"), values.pop("time")
-        scope = hashlib.sha256(f"{slug} {contact}".encode()).hexdigest()
 
         def book(paid: PaidDeposit | None = None) -> HttpResponse:
             def effect() -> HttpResponse:
-                owner = owner_of(request)
                 booking = book_table(slug, day=day, at=at, owner=owner, paid=paid, now=timezone.now(), **values)
                 return created(booking, receipt=paid.receipt if paid else None)
 

@@ -16,9 +16,12 @@ from django.db.models import QuerySet
 from catalogue.bookings.venues import find_venue
 from catalogue.models import Deposit, FlowBooking
 from catalogue.offers.booking import (
+    AlreadyBooked,
     NoSuchBooking,
     SlotFull,
     check_guest,
+    find_overlapping,
+    list_contacts,
     lock_contacts,
     lock_guest,
     reservation_of_token,
@@ -243,7 +246,7 @@ def change_booking(booking: FlowBooking, changes: Mapping[str, Any], *, now: dat
     """Change date, time, party size, area or requests for the guest, by the rule of a booking.
 
     `changes` are fields of BookingChanges. A booking keeps its table until the new one is its own. Raises
-    BookedAtOffer, SlotFull, TooLateToCancel, and what commands.change raises; then nothing is changed.
+    BookedAtOffer, AlreadyBooked, SlotFull, TooLateToCancel, and what commands.change raises; then nothing is changed.
     """
     values = dict(changes)
     if booking.slot and values.keys() - {"special_requests"}:
@@ -262,7 +265,32 @@ def change_booking(booking: FlowBooking, changes: Mapping[str, Any], *, now: dat
     if "time" in values:
         values["at"] = values.pop("time")
     try:
-        permissions.change(reservation, values | ({"guest": guest} if guest else {}), now=now)
+        with transaction.atomic():
+            if values and reservation.status != Reservation.Status.CANCELLED:
+                require_no_other_table(booking, values, now=now)
+            permissions.change(reservation, values | ({"guest": guest} if guest else {}), now=now)
     except (SlotUnavailable, OutsideServiceHours) as refusal:
         raise _slot_full(refusal) from refusal
     return booking
+
+
+def require_no_other_table(booking: FlowBooking, changes: Mapping[str, Any], *, now: datetime) -> None:
+    """Raise AlreadyBooked if the guest has another table at the venue during the changed stay, unless they had before.
+
+    Two tables at one time were wanted when they were booked. Locks the guest's contacts until the transaction ends.
+    """
+    current = booking.reservation
+    changed = Reservation(
+        venue=current.venue,
+        date=changes.get("day", current.date),
+        time=changes.get("at", current.time),
+        party_size=changes.get("party_size", current.party_size),
+    )
+    set_start(changed, now=now)
+    email, phone = current.customer_email, current.customer_phone
+    lock_contacts(email, phone)
+    contacts = list_contacts(email, phone)
+    if (other := find_overlapping(changed, contacts, customer_phone=phone, besides=booking)) is None:
+        return
+    if find_overlapping(current, contacts, customer_phone=phone, besides=booking) is None:
+        raise AlreadyBooked(other, next_step="Nothing was changed. Change or cancel that one first.", param="time")

@@ -70,13 +70,19 @@ class AlreadyBooked(TooManyBookings):
 
     quoted = ("booking",)
 
-    def __init__(self, held: FlowBooking) -> None:
+    def __init__(
+        self,
+        held: FlowBooking,
+        *,
+        next_step: str = "Nothing more was booked. Look at it or change it, or send `additional_table` as true if the"
+        " guest wants one more.",
+        param: str = "additional_table",
+    ) -> None:
         reservation = held.reservation
         super().__init__(
             f"This guest already has a table at this restaurant at this time: {held.public_id}, described in"
-            " `booking`. Nothing more was booked. Look at it or change it, or send `additional_table` as true if the"
-            " guest wants one more.",
-            param="additional_table",
+            f" `booking`. {next_step}",
+            param=param,
             extra={
                 "booking": {
                     "id": held.public_id,
@@ -222,9 +228,16 @@ def check_guest(
 
 
 def find_overlapping(
-    wanted: Reservation, contacts: Collection[str], *, customer_phone: str | None
+    wanted: Reservation,
+    contacts: Collection[str],
+    *,
+    customer_phone: str | None,
+    besides: FlowBooking | None = None,
 ) -> FlowBooking | None:
-    """Return the booking that a guest has at the venue during the wanted stay. One query, and two if one is near."""
+    """Return the booking that a guest has at the venue during the wanted stay, besides one.
+
+    One query, and two if one is near.
+    """
     is_guest = Q(contact__in=contacts)
     if customer_phone:
         # The contact of a booking with an email address is its hash alone.
@@ -233,6 +246,7 @@ def find_overlapping(
     bookings = FlowBooking.objects.filter(
         is_guest, reservation__venue=wanted.venue_id, reservation__starts_at__range=near
     ).exclude(reservation__status=Reservation.Status.CANCELLED)
+    bookings = bookings.exclude(pk=besides.pk) if besides else bookings
     rows = list(bookings.select_related("slot__restaurant", "reservation__venue__listing__restaurant"))
     if not rows:
         return None

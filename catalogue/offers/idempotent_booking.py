@@ -56,6 +56,16 @@ class RestaurantTime:
         return f"{self.slug} {self.day} {self.at:%H:%M}"
 
 
+def hash_scope(where: str, *, guest: Mapping[str, Any], owner: str) -> str:
+    """Return the scope of an idempotency key in REST: a restaurant or offer, the guest's contact and the owner.
+
+    The stored response has the guest's token, so nobody else gets it with the same key. Anonymous callers have no
+    owner: their key has to be a secret.
+    """
+    contact = hash_contact(customer_email=guest.get("customer_email"), customer_phone=guest.get("customer_phone"))
+    return hashlib.sha256(" ".join(filter(None, (where, contact, owner))).encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookingRequest:
     """A request for a table: at the offer with this id, or at the best offer at this time.
@@ -71,11 +81,8 @@ class BookingRequest:
 
     @property
     def scope(self) -> str:
-        """The scope of an idempotency key in REST: requests of different contacts with the same key do not collide."""
-        contact = hash_contact(
-            customer_email=self.guest.get("customer_email"), customer_phone=self.guest.get("customer_phone")
-        )
-        return hashlib.sha256(f"{self.at} {contact}".encode()).hexdigest()
+        """The scope of an idempotency key in REST."""
+        return hash_scope(str(self.at), guest=self.guest, owner=self.owner)
 
     @property
     def digest(self) -> bytes:

@@ -177,3 +177,42 @@ def test_of_eight_repeats_at_once_with_other_keys_and_words_one_books(place: Res
     outcomes = at_once(8, doors[door])
     assert sorted(outcomes) == ["confirmed"] + ["too_many_bookings"] * 7
     assert (FlowBooking.objects.count(), Reservation.objects.count()) == (1, 1)
+
+
+def test_a_repeat_by_another_caller_does_not_get_the_token_of_the_booking(place: Restaurant) -> None:
+    mine, headers = base.client(base.venue("Platform")), {"Idempotency-Key": "order-1"}
+    path, body = "/v1/restaurants/fiskebar/bookings", EIGHT | ADA
+    first = mine.post(path, body, "application/json", headers=headers)
+    for stranger in (Client(), base.client(base.venue("Another"))):
+        answer = stranger.post(path, body, "application/json", headers=headers)
+        refused(answer, first.json())
+        assert "manage_token" not in answer.content.decode()
+    again = mine.post(path, body, "application/json", headers=headers)
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert again["Idempotent-Replayed"] == "true"
+
+
+def change(record: dict[str, Any], **changes: Any) -> Any:
+    headers = {"X-Manage-Token": record["manage_token"]}
+    return Client().patch(f"/v1/bookings/{record['id']}", changes, "application/json", headers=headers)
+
+
+def test_a_change_does_not_give_a_guest_two_tables_at_one_time(place: Restaurant) -> None:
+    late = post("late", time="21:30").json()
+    early = post("early", time="18:30").json()
+    answer = change(late, time="19:30")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["param"]) == (409, "too_many_bookings", "time")
+    assert error["message"] == (
+        f"This guest already has a table at this restaurant at this time: {early['id']}, described in `booking`."
+        " Nothing was changed. Change or cancel that one first."
+    )
+    # It may overlap what it was.
+    assert change(late, time="21:00").json()["time"] == "21:00"
+    assert change(late, special_requests="A cake").status_code == 200
+
+
+def test_two_tables_that_were_wanted_at_one_time_can_both_be_changed(place: Restaurant) -> None:
+    post("first")
+    second = post("second", additional_table=True).json()
+    assert change(second, time="20:30").json()["time"] == "20:30"
