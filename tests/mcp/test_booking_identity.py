@@ -95,7 +95,7 @@ def test_a_person_confirms_the_guest_that_an_agent_brings(client: Client, place:
     builders.slot(place)
     first = ask(client, wish)
     assert question(first)["message"] == (
-        'A table for 2 at "Fiskebar" on Saturday, 21 November 2026 at 20:00. Book it for this guest?'
+        'A table for 2 at "Fiskebar" on Saturday, 21 November 2026 at 20:00, with 30 % off. Book it for this guest?'
     )
     form = question(first)["requestedSchema"]["properties"]
     assert {name: member.get("default") for name, member in form.items()} == {**GUEST, "customer_phone": None}
@@ -214,9 +214,9 @@ def test_without_elicitation_the_error_names_the_missing_arguments(
 
 def test_what_it_costs_to_see_whether_a_person_is_asked(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
-    with costing(2):
+    with costing(3):
         question(ask(client, {"offer_id": slot.public_id, "party_size": 2}))
-    with costing(4):
+    with costing(6):
         question(ask(client, {"slug": "fiskebar", **EIGHT, "party_size": 2}))
     with costing(2):
         refusal_of(ask(client, {"offer_id": slot.public_id, "party_size": 9}))

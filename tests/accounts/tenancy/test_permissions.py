@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.models import ApiKey, Event, Role, Venue, WebhookDelivery, WebhookEndpoint
 from orders.models import Menu, MenuItem, Order, OrderNumber
-from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
+from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.support import builders, users
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +82,7 @@ MAKERS: dict[Any, Callable[[Venue], Any]] = {
     Closure: lambda venue: Closure.objects.create(
         venue=venue, first_date=date(2027, 1, 1), last_date=date(2027, 1, 2), reason=venue.name
     ),
+    CancellationTerms: lambda venue: CancellationTerms.objects.create(venue=venue, free_hours=24),
     Reservation: lambda venue: builders.reservation(venue, customer_name=venue.name),
 }
 
