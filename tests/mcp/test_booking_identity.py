@@ -216,7 +216,7 @@ def test_what_it_costs_to_see_whether_a_person_is_asked(client: Client, place: R
     slot = builders.slot(place)
     with costing(3):
         question(ask(client, {"offer_id": slot.public_id, "party_size": 2}))
-    with costing(6):
+    with costing(9):
         question(ask(client, {"slug": "fiskebar", **EIGHT, "party_size": 2}))
     with costing(2):
         refusal_of(ask(client, {"offer_id": slot.public_id, "party_size": 9}))
