@@ -126,6 +126,19 @@ def test_a_restaurant_that_takes_no_bookings_says_so(client: Client) -> None:
         )
 
 
+def test_a_search_for_a_party_without_a_time_is_refused(client: Client, place: Restaurant) -> None:
+    refused = call(client, "search_restaurants", q="Fiskebar", party_size=2)
+    assert (refusal_of(refused)["code"], refusal_of(refused)["param"]) == ("invalid_request", "party_size")
+    assert words_of(refused) == (
+        "`party_size` is for `bookable_at`, or for the discounts of `sort` offer: add one of them, or leave it out."
+    )
+    assert content_of(call(client, "search_restaurants", q="Fiskebar", party_size=2, sort="offer"))["data"] == []
+    builders.slot(place)
+    for more in ({"sort": "offer"}, {"bookable_at": "2026-11-22T21:00"}):
+        found = content_of(call(client, "search_restaurants", q="Fiskebar", party_size=2, **more))
+        assert [hit["slug"] for hit in found["data"]] == ["fiskebar"]
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", ["get_booking", "change_booking", "cancel_booking"])
 def test_a_booking_is_for_the_holder_of_its_token(client: Client, place: Restaurant, tool: str) -> None:

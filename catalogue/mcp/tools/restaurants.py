@@ -9,6 +9,8 @@ from catalogue.filters import lookups, restaurants, search
 from catalogue.mcp import paywall
 from catalogue.mcp.tools.declarations import DECLARATIONS, declare, result_schema
 from catalogue.models import Restaurant
+from catalogue.search.query import Sort
+from framework.errors import InvalidRequest
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import ToolCall, Values
@@ -18,6 +20,14 @@ HIT = DECLARATIONS["search_restaurants"]["result"]["members"]["Hit"]
 
 
 def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
+    # Alone it would leave out all restaurants without a discount, as it does at REST, whose parameters of offers are
+    # no arguments here.
+    if "party_size" in values and "bookable_at" not in values and values.get("sort") != Sort.OFFER:
+        raise InvalidRequest(
+            "`party_size` is for `bookable_at`, or for the discounts of `sort` offer: add one of them, or leave it"
+            " out.",
+            param="party_size",
+        )
     page = orjson.loads(responses.search_results(values, now=call.now).body)
     # With another `open` than now, `open_now` would be mistaken for the answer.
     members = [name for name in HIT if name != "open_now" or values.get("open", "now") == "now"]
