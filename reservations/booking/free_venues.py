@@ -20,6 +20,10 @@ def find_free_venues(venues: Sequence[Venue], *, day: date, at: time, party_size
 
     By the rule of a booking (slot_states.slot_state). Seven queries, whatever the number of venues.
     """
+    # A day out of range is none of the calendar's first and last days, which lack a neighbour.
+    venues = [venue for venue in venues if -1 <= (day - now.date()).days <= venue.max_days_ahead]
+    if not venues:
+        return set()
     periods = _by_venue(ServicePeriod.objects.filter(venue__in=venues).order_by("first_seating", "name", "id"))
     closures = Closure.objects.filter(venue__in=venues, first_date__lte=day, last_date__gte=day - ONE_DAY)
     closed = _by_venue(closures.order_by("first_date", "id"))
@@ -27,7 +31,7 @@ def find_free_venues(venues: Sequence[Venue], *, day: date, at: time, party_size
     for venue in venues:
         hours = DaySlots(venue, day, tuple(list_slots(venue, day, periods[venue.pk], closed[venue.pk])))
         slot = hours.find(at)
-        if slot and slot.starts_at > now and (day - now.date()).days <= venue.max_days_ahead:
+        if slot and slot.starts_at > now:
             slots[venue.pk] = (hours, slot)
     if not slots:
         return set()

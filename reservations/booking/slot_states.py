@@ -138,7 +138,7 @@ def check_availability(
     last = last or first
     if first < local_today(venue, now=now):
         raise ReservationInPast(f"{first} is in the past.", param="date")
-    if not first <= last < first + MAX_DAYS * ONE_DAY:
+    if not 0 <= (last - first).days < MAX_DAYS:
         raise InvalidRequest(f"`until` must be 0 to {MAX_DAYS - 1} days after `date`.", param="until")
     areas = list_areas(venue)
     chosen = find_area(areas, area) if area else None

@@ -139,6 +139,11 @@ def test_a_search_for_a_party_without_a_time_is_refused(client: Client, place: R
         assert [hit["slug"] for hit in found["data"]] == ["fiskebar"]
 
 
+@pytest.mark.parametrize("days", [{"date": "9999-12-31"}, {"date": "9999-12-20", "until": "9999-12-31"}])
+def test_the_end_of_the_calendar_has_no_days(client: Client, place: Restaurant, days: dict[str, str]) -> None:
+    assert content_of(call(client, "check_availability", slug="fiskebar", party_size=2, **days))["days"] == []
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", ["get_booking", "change_booking", "cancel_booking"])
 def test_a_booking_is_for_the_holder_of_its_token(client: Client, place: Restaurant, tool: str) -> None:

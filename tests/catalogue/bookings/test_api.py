@@ -239,6 +239,12 @@ def test_what_is_wrong_is_named(place: Restaurant, changes: dict[str, Any], para
     assert not Reservation.objects.exists()
 
 
+@pytest.mark.parametrize("day", ["9999-12-15", "9999-12-31"])
+def test_the_end_of_the_calendar_has_no_days(place: Restaurant, day: str) -> None:
+    answer = see(place, date=day)
+    assert (answer.status_code, answer.json()["days"]) == (200, [])
+
+
 # See, change, cancel
 def test_the_holder_of_the_token_sees_changes_and_cancels(place: Restaurant) -> None:
     record = post(place).json()

@@ -86,6 +86,11 @@ def test_a_time_that_no_slot_has_finds_nothing(places: list[Restaurant]) -> None
         assert find(bookable_at=moment) == []
 
 
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00", "9999-12-31T19:00"])
+def test_the_ends_of_the_calendar_find_nothing(places: list[Restaurant], moment: str) -> None:
+    assert find(bookable_at=moment) == []
+
+
 @pytest.mark.parametrize(
     ("params", "param"),
     [

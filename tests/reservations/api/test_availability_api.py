@@ -140,6 +140,12 @@ def test_days_after_the_last_that_can_be_booked_are_left_out(osteria: Venue, api
     assert [day["date"] for day in ask(api, until="2026-12-05").json()["days"]] == ["2026-11-28", "2026-11-29"]
 
 
+@pytest.mark.parametrize("params", [{"date": "9999-12-31"}, {"date": "9999-12-20", "until": "9999-12-31"}])
+def test_the_end_of_the_calendar_has_no_days(osteria: Venue, api: Client, params: dict[str, str]) -> None:
+    answer = ask(api, **params)
+    assert (answer.status_code, answer.json()["days"]) == (200, [])
+
+
 def test_without_tables_each_time_is_a_request(venue: Venue, api: Client) -> None:
     assert ask(api).json()["days"] == [{"date": "2026-11-28", "state": "on_request", "message": "", "slots": []}]
     builders.period(venue, first="19:00", last="19:00")
