@@ -100,6 +100,7 @@ def book_table(
     set_start(party, now=now)
     wanted = None if additional_table else party
     if paid is None:
+        require_small_party(party)
         require_no_deposit(party, now=now)
     book = partial(
         commands.book,
@@ -148,6 +149,12 @@ def _book_held(book: Callable[..., Reservation], hold_id: str) -> Reservation:
         return book(hold_id=hold_id)
     except holds.HoldEnded:
         return book()
+
+
+def require_small_party(party: Reservation) -> None:
+    """Raise SlotFull for a party that the restaurant confirms itself, at whatever time. No query."""
+    if party.party_size > party.venue.auto_confirm_max_party:
+        raise _needs_staff(party.party_size)
 
 
 def require_no_deposit(party: Reservation, *, now: datetime) -> None:
@@ -228,6 +235,7 @@ def check_table(slug: str, *, day: date, at: time, party_size: int, area: str | 
     chosen_area = choose_area(venue, area)
     party = Reservation(venue=venue, date=day, time=at, party_size=party_size, area=chosen_area)
     set_start(party, now=now)
+    require_small_party(party)
     try:
         slot = find_slot(party, now=now)
     except OutsideServiceHours as refusal:

@@ -304,11 +304,12 @@ class DayAvailability:
     def alternatives(self, at: time, party_size: int, *, own: time | None = None) -> list[str]:
         """Return the times nearest to `at` that have room, without it and `own`, in order: ["18:45", "21:00"].
 
-        For a large party every time counts, because the staff assign its tables.
+        None for a large party: the staff confirm it, so no time can be promised.
         """
-        is_large = party_size > self.hours.venue.auto_confirm_max_party
+        if party_size > self.hours.venue.auto_confirm_max_party:
+            return []
         others = [slot for slot in self.upcoming_slots() if slot.time not in (at, own)]
-        slots = [slot for slot in others if is_large or self.has_room(slot, party_size)]
+        slots = [slot for slot in others if self.has_room(slot, party_size)]
         slots.sort(key=lambda slot: (abs(minute_of_day(slot.time) - minute_of_day(at)), slot.starts_at))
         nearest = sorted(slots[:MAX_ALTERNATIVES], key=lambda slot: slot.starts_at)
         return [f"{slot.time:%H:%M}" for slot in nearest]

@@ -61,8 +61,9 @@ def create(
     """
     hold = Hold(venue=venue, owner=owner, date=day, time=at, party_size=party_size, area=area, created_at=now)
     set_start(hold, now=now)
-    slot = find_slot(hold, now=now)
-    if slot is None or party_size > venue.auto_confirm_max_party:
+    # The size before the hours: at no other time could a large party hold a table.
+    slot = None if party_size > venue.auto_confirm_max_party else find_slot(hold, now=now)
+    if slot is None:
         raise SlotUnavailable(
             "The staff of this restaurant assign the tables of such parties. Send a reservation without a hold.",
             param="party_size",

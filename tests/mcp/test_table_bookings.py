@@ -144,6 +144,19 @@ def test_the_end_of_the_calendar_has_no_days(client: Client, place: Restaurant, 
     assert content_of(call(client, "check_availability", slug="fiskebar", party_size=2, **days))["days"] == []
 
 
+@pytest.mark.parametrize("party_size", [9, 500])
+@pytest.mark.parametrize("guest", [{}, {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}])
+def test_no_time_is_named_to_a_party_that_the_restaurant_confirms(
+    client: Client, place: Restaurant, party_size: int, guest: dict[str, str]
+) -> None:
+    asked = NINE | {"time": "03:00", "party_size": party_size} | guest
+    refused = refusal_of(call(client, "book_table", **asked))
+    assert (refused["code"], refused["param"], refused["alternatives"]) == ("slot_full", "party_size", [])
+    assert refused["message"] == (
+        f"The restaurant confirms parties of {party_size} itself, or has no table then. Please call it."
+    )
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", ["get_booking", "change_booking", "cancel_booking"])
 def test_a_booking_is_for_the_holder_of_its_token(client: Client, place: Restaurant, tool: str) -> None:

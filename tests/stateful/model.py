@@ -265,12 +265,13 @@ class House(Book):
         return next((list(one.names) for one in fitting if not taken & set(one.names)), None)
 
     def rooms(self, day: date, party_size: int, *, now: datetime) -> set[str]:
-        """The times of a day at which the party could come."""
+        """The times of a day at which the party gets a table at once."""
         return {
             at
             for at, moment in self.times(day).items()
             if moment > now
-            and (party_size > self.auto_confirm_max_party or self.free_place(moment, party_size) is not None)
+            and party_size <= self.auto_confirm_max_party
+            and self.free_place(moment, party_size) is not None
         }
 
     def reserve(self, body: Record, *, now: datetime) -> Record:

@@ -245,6 +245,12 @@ def test_the_end_of_the_calendar_has_no_days(place: Restaurant, day: str) -> Non
     assert (answer.status_code, answer.json()["days"]) == (200, [])
 
 
+def test_no_time_is_named_to_a_party_that_the_restaurant_confirms(place: Restaurant) -> None:
+    error = refused(post(place, time="03:00", party_size=9), 409, "slot_full", "party_size")
+    assert error["message"] == "The restaurant confirms parties of 9 itself, or has no table then. Please call it."
+    assert error["alternatives"] == []
+
+
 # See, change, cancel
 def test_the_holder_of_the_token_sees_changes_and_cancels(place: Restaurant) -> None:
     record = post(place).json()

@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import Scope, Venue
-from reservations.models import Hold, Reservation
+from reservations.models import Area, Hold, Reservation
 from tests.support import builders
 
 HOLDS = "/api/v1/holds"
@@ -140,6 +140,12 @@ def test_a_full_time_is_refused_with_others(api: Client) -> None:
     book(api)
     error = hold(api).json()["error"]
     assert (error["code"], error["alternatives"]) == ("slot_unavailable", ["21:15", "21:30", "21:45", "22:00"])
+
+
+def test_the_size_of_a_party_is_checked_before_its_time(api: Client) -> None:
+    for at in ("19:30", "03:00"):
+        error = hold(api, date="2026-11-29", time=at, party_size=12).json()["error"]
+        assert (error["code"], error["param"], error["alternatives"]) == ("slot_unavailable", "party_size", [])
 
 
 def test_a_hold_cannot_be_changed(api: Client) -> None:

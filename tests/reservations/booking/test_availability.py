@@ -242,12 +242,12 @@ def test_the_nearest_times_with_room_are_named_soonest_first(venue: Venue, at: s
     assert day.alternatives(time.fromisoformat(at), 4) == expected
 
 
-def test_a_large_party_gets_all_nearby_times_as_alternatives(venue: Venue) -> None:
-    builders.table(venue)
+def test_a_party_that_the_staff_confirm_gets_no_alternatives(venue: Venue) -> None:
+    builders.table(venue, seats_max=12)
     builders.period(venue, first="18:00", last="18:30")
     day = DayAvailability.load(venue, SATURDAY, now=MORNING)
-    assert day.alternatives(time(12, 0), 9) == ["18:00", "18:15", "18:30"]
-    assert day.alternatives(time(12, 0), 8) == []
+    assert day.alternatives(time(12, 0), 8) == ["18:00", "18:15", "18:30"]
+    assert day.alternatives(time(12, 0), 9) == []
 
 
 def test_a_day_without_slots_reads_no_tables(venue: Venue) -> None:

@@ -57,6 +57,11 @@ def refused(response: Any, code: str, message: str, alternatives: list[str]) -> 
 
 
 # The table of set-ups
+def test_no_time_is_named_to_a_party_that_the_staff_confirm(dinner: Venue, api: Client) -> None:
+    message = "No guests are seated at 03:00 on 2026-11-28."
+    refused(post(api, time="03:00", party_size=12), "outside_service_hours", message, [])
+
+
 def test_without_tables_the_staff_confirm_each_one_whatever_the_hours(venue: Venue, api: Client) -> None:
     builders.period(venue, first="12:00", last="14:00", weekdays=[0])
     builders.table(venue, is_active=False)
