@@ -211,7 +211,8 @@ class DayRecord(serializers.Serializer[Any]):
     date = serializers.DateField(source="day")
     state = serializers.ChoiceField(
         choices=[(state.value, state.name) for state in DayState],
-        help_text="`on_request`: any time can be requested, and the staff answer.",
+        help_text="The best state of its times, in this order. Without any, `closed`, or `on_request`: any time can be"
+        " requested, and the staff answer.",
     )
     message = serializers.CharField(help_text="For people: why it is closed or full; else empty.")
     slots = SlotRecord(many=True, source="choices")

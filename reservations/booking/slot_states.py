@@ -51,9 +51,11 @@ class SlotReason(StrEnum):
 
 
 class DayState(StrEnum):
-    """`on_request`: guests may request any time, because no hours bind."""
+    """The best state of its times; `on_request`: guests may request any time, because no hours bind."""
 
     FREE = "free"
+    REQUEST = "request"
+    WAITLIST = "waitlist"
     FULL = "full"
     CLOSED = "closed"
     ON_REQUEST = "on_request"
@@ -182,12 +184,14 @@ def day_choices(
     )
     if paid_usdc is not None:
         choices = tuple(request_deposit(choice, paid_usdc) for choice in choices)
-    states = {choice.state for choice in choices}
     if not choices:
         return DayChoices(hours.day, DayState.ON_REQUEST)
-    if states & {SlotState.FREE, SlotState.REQUEST}:
-        return DayChoices(hours.day, DayState.FREE, choices=choices)
-    return DayChoices(hours.day, DayState.FULL, f"No table for {party_size} is available on this day.", choices)
+    # The states are declared from the best to the worst.
+    states = {choice.state for choice in choices}
+    best = DayState(next(state for state in SlotState if state in states))
+    if best in (DayState.FREE, DayState.REQUEST):
+        return DayChoices(hours.day, best, choices=choices)
+    return DayChoices(hours.day, best, f"No table for {party_size} is available on this day.", choices)
 
 
 def request_deposit(choice: SlotChoice, paid_usdc: Decimal) -> SlotChoice:

@@ -146,7 +146,7 @@ def load_choices(
         now=now,
     )
     chosen = next((option for option in week if option.day == day), None) or next(
-        (option for option in week if option.state in ("free", "on_request")), week[0]
+        (option for option in week if option.state in ("free", "request", "on_request")), week[0]
     )
     return Choices(
         venue=venue,

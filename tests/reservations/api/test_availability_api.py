@@ -146,6 +146,19 @@ def test_the_end_of_the_calendar_has_no_days(osteria: Venue, api: Client, params
     assert (answer.status_code, answer.json()["days"]) == (200, [])
 
 
+def test_a_day_has_the_best_state_of_its_times(osteria: Venue, api: Client) -> None:
+    def day(**params: Any) -> tuple[str, str]:
+        found = ask(api, **params).json()["days"][0]
+        return found["state"], found["message"]
+
+    assert day() == ("free", "")
+    assert day(party_size=9) == ("request", "")
+    assert book(api, time="19:30").json()["tables"] == ["T1"]
+    assert day() == ("full", "No table for 4 is available on this day.")
+    Venue.objects.update(when_full="waitlist")
+    assert day() == ("waitlist", "No table for 4 is available on this day.")
+
+
 def test_without_tables_each_time_is_a_request(venue: Venue, api: Client) -> None:
     assert ask(api).json()["days"] == [{"date": "2026-11-28", "state": "on_request", "message": "", "slots": []}]
     builders.period(venue, first="19:00", last="19:00")
