@@ -11,6 +11,7 @@ from django.db.models import Q
 from accounts.models import Venue
 from reservations.booking.availability import ONE_DAY, DayAvailability, DaySlots, list_places_of, list_slots
 from reservations.booking.slot_states import SlotState, slot_state
+from reservations.booking.venue_time import local_today
 from reservations.models import Closure, Hold, Reservation, Seating, ServicePeriod
 from reservations.models.reservations import IS_EXPECTED
 
@@ -21,7 +22,7 @@ def find_free_venues(venues: Sequence[Venue], *, day: date, at: time, party_size
     By the rule of a booking (slot_states.slot_state). Seven queries, whatever the number of venues.
     """
     # A day out of range is none of the calendar's first and last days, which lack a neighbour.
-    venues = [venue for venue in venues if -1 <= (day - now.date()).days <= venue.max_days_ahead]
+    venues = [venue for venue in venues if 0 <= (day - local_today(venue, now=now)).days <= venue.max_days_ahead]
     if not venues:
         return set()
     periods = _by_venue(ServicePeriod.objects.filter(venue__in=venues).order_by("first_seating", "name", "id"))

@@ -91,6 +91,14 @@ def test_the_ends_of_the_calendar_find_nothing(places: list[Restaurant], moment:
     assert find(bookable_at=moment) == []
 
 
+def test_days_ahead_are_counted_from_the_date_at_the_restaurant(places: list[Restaurant]) -> None:
+    Venue.objects.update(max_days_ahead=1)
+    # 22 November in Copenhagen.
+    with time_machine.travel("2026-11-21T23:30:00Z", tick=False):
+        assert find(bookable_at="2026-11-23T19:00") == ["fiskebar", "geranium"]
+        assert find(bookable_at="2026-11-24T19:00") == []
+
+
 @pytest.mark.parametrize(
     ("params", "param"),
     [
