@@ -88,7 +88,7 @@ class NewReservation(StrictSerializer):
     hold_id = HoldIdField(
         required=False,
         allow_null=True,
-        help_text="The hold whose tables it gets, for this date, time and party.",
+        help_text="The hold whose tables it gets, for this date, time, party, and `area` if it is sent.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

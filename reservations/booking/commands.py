@@ -89,8 +89,8 @@ def book(
     with `requests_deposit_times` a time that asks for a deposit is a request to the staff, without a table.
 
     Raises NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable, HoldEnded, and
-    InvalidRequest for a hold of another time or party; then nothing is stored. If the venue has tables: about twelve
-    statements, and two more with pacing.
+    InvalidRequest for a hold of another time, party or area; then nothing is stored. If the venue has tables:
+    about twelve statements, and two more with pacing.
     """
     reservation = Reservation(
         venue=venue,

@@ -106,8 +106,8 @@ def release(hold: Hold) -> None:
 def take_over(public_id: str, reservation: Reservation, *, owner: str | None = None, now: datetime) -> None:
     """Give the tables of a hold to a reservation that this transaction stores, and delete the hold.
 
-    Raises HoldEnded, also for a hold of another owner if one is given; InvalidRequest if the hold is for another time
-    or party. Four statements.
+    Raises HoldEnded, also for a hold of another owner if one is given; InvalidRequest if the hold is for another time,
+    party or area; a reservation without an area gets that of the hold. Four statements.
     """
     key = decode(PREFIX, public_id)
     holds = Hold.objects.select_for_update().filter(venue=reservation.venue_id)
@@ -119,6 +119,9 @@ def take_over(public_id: str, reservation: Reservation, *, owner: str | None = N
     wanted = (reservation.date, reservation.time, reservation.party_size)
     if wanted != (hold.date, hold.time, hold.party_size):
         raise InvalidRequest(f"The hold is for {hold}: send its date, time and party size.", param="hold_id")
+    if reservation.area_id not in (None, hold.area_id):
+        held = f"the area {hold.area.name}: send this area or none" if hold.area else "no area: send none"
+        raise InvalidRequest(f"The hold is for {held}.", param="hold_id")
     reservation.starts_at, reservation.ends_at = hold.starts_at, hold.ends_at
     reservation.tables, reservation.area_id = hold.tables, hold.area_id
     Seating.objects.filter(hold=hold).update(hold=None, reservation=reservation.pk)

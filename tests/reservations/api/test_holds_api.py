@@ -148,6 +148,25 @@ def test_the_size_of_a_party_is_checked_before_its_time(api: Client) -> None:
         assert (error["code"], error["param"], error["alternatives"]) == ("slot_unavailable", "party_size", [])
 
 
+def test_a_hold_is_reserved_with_its_area_or_without_naming_one(api: Client, osteria: Venue) -> None:
+    for name in ("Terrace", "Garden"):
+        builders.table(osteria, name, area=Area.objects.create(venue=osteria, name=name))
+    held, anywhere = hold(api, area="Terrace").json(), hold(api).json()
+    for body, message in (
+        ({"hold_id": held["id"], "area": "Garden"}, "The hold is for the area Terrace: send this area or none."),
+        ({"hold_id": anywhere["id"], "area": "Garden"}, "The hold is for no area: send none."),
+    ):
+        assert builders.problems_of(book(api, **body)) == [("hold_id", message)]
+    assert book(api, hold_id=held["id"], area="Terrace").json()["tables"] == ["Terrace"]
+    assert book(api, hold_id=anywhere["id"]).json()["tables"] == anywhere["tables"]
+
+
+def test_a_hold_in_an_area_is_reserved_without_naming_it(api: Client, osteria: Venue) -> None:
+    builders.table(osteria, "T2", area=Area.objects.create(venue=osteria, name="Terrace"))
+    booked = book(api, hold_id=hold(api, area="Terrace").json()["id"]).json()
+    assert (booked["area"], booked["tables"]) == ("Terrace", ["T2"])
+
+
 def test_a_hold_cannot_be_changed(api: Client) -> None:
     held = hold(api).json()
     refused = api.put(f"{HOLDS}/{held['id']}", {}, content_type="application/json")
