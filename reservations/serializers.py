@@ -32,6 +32,7 @@ from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
 from framework.public_ids import encode
 from reservations.booking.slot_states import DayState, SlotReason, SlotState
+from reservations.booking.venue_time import FIRST_DAY, LAST_DAY
 from reservations.models import Hold, Reservation
 from reservations.models.holds import DEFAULT_MINUTES, MAX_MINUTES
 from reservations.models.holds import PREFIX as HOLD_PREFIX
@@ -136,6 +137,10 @@ class ReservationChanges(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
             raise serializers.ValidationError({"non_field_errors": ["Send at least one field to change."]})
+        # Without `tables` the days are those of a booking.
+        if "tables" in attrs and "date" in attrs and not FIRST_DAY <= attrs["date"] <= LAST_DAY:
+            message = f"With `tables` this must be a day from {FIRST_DAY.year} to {LAST_DAY.year}."
+            raise serializers.ValidationError({"date": [message]})
         return attrs
 
 

@@ -9,6 +9,8 @@ from framework.errors import InvalidRequest
 # Seating durations by party size: up to this many guests, this many minutes.
 TURN_TIMES_MIN = ((2, 90), (4, 105), (6, 120))
 MAX_TURN_MIN = 150
+# Staff use no days outside this range: the first and the last day of the calendar have no adjacent day.
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
 
 
 class NonexistentTime(InvalidRequest):

@@ -19,9 +19,8 @@ from framework.errors import ApiError
 from reservations.booking import commands, table_assignment
 from reservations.booking.availability import Place, list_free_places
 from reservations.booking.service_day import ServiceDay
+from reservations.booking.venue_time import FIRST_DAY, LAST_DAY
 from reservations.dashboard.url_params import (
-    FIRST_DAY,
-    LAST_DAY,
     LAST_MOMENT,
     choose_mail_delay,
     get_reservation,

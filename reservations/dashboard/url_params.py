@@ -16,12 +16,11 @@ from framework.db.natural_sort import natural
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.service_day import service_date_of
+from reservations.booking.venue_time import FIRST_DAY, LAST_DAY
 from reservations.models import Reservation, Table
 from reservations.models.reservations import PREFIX
 from reservations.notifications import GRACE_PERIOD
 
-# The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
-FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
 # Unix time of the end of the last year that the pages support.
 LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
 # In the session.

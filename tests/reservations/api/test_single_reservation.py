@@ -218,6 +218,22 @@ def test_named_tables_are_given_at_any_time(osteria: Venue, api: Client) -> None
     assert patch(api, record, tables=[]).json()["tables"] == []
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "1969-12-31", "2201-01-01", "9999-12-30"])
+def test_named_tables_are_given_from_1970_to_2200(osteria: Venue, api: Client, day: str) -> None:
+    record = book(api)
+    answer = patch(api, record, tables=["T6"], date=day)
+    assert answer.status_code == 400
+    assert builders.problems_of(answer) == [("date", "With `tables` this must be a day from 1970 to 2200.")]
+    assert retrieve(api, record) == record
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("day", ["1970-01-01", "2200-12-31"])
+def test_named_tables_are_given_on_the_first_and_the_last_day(osteria: Venue, api: Client, day: str) -> None:
+    changed = patch(api, book(api), tables=["T6"], date=day).json()
+    assert (changed["date"], changed["tables"]) == (day, ["T6"])
+
+
 def test_the_guest_the_requests_and_the_metadata_change(osteria: Venue, api: Client) -> None:
     record = book(api, metadata={"campaign": "autumn"})
     changes: dict[str, Any] = {
