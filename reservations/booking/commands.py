@@ -413,6 +413,10 @@ def move_by_rule(reservation: Reservation, *, now: datetime) -> bool:
         message = f"The staff of this restaurant arrange parties of {reservation.party_size}. Please call them."
         raise SlotUnavailable(message, param="party_size", extra={"alternatives": []})
     slot = find_slot(reservation, now=now)
+    if was_confirmed and slot is None:
+        # As for guests: without tables nothing says that the venue agrees.
+        message = "The staff of this restaurant confirm each reservation. Please call them, or send `tables` for them."
+        raise SlotUnavailable(message, param="time", extra={"alternatives": []})
     if not decide(reservation, slot, now=now):
         raise slot_unavailable_error(reservation, now=now)
     if was_confirmed and reservation.pending_reason == Reason.WAITLIST:

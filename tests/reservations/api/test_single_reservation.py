@@ -234,6 +234,23 @@ def test_named_tables_are_given_on_the_first_and_the_last_day(osteria: Venue, ap
     assert (changed["date"], changed["tables"]) == (day, ["T6"])
 
 
+def test_without_tables_a_confirmed_reservation_is_moved_by_the_staff_only(venue: Venue, api: Client) -> None:
+    with time_machine.travel(NOON, tick=False):
+        record = book(api)
+        assert patch(api, record, party_size=12, time="20:00").json()["status"] == "pending"
+        record = patch(api, record, status="confirmed").json()
+        for changes in ({"party_size": 13}, {"party_size": 2}, {"time": "21:00"}):
+            refused = patch(api, record, **changes).json()["error"]
+            assert (refused["code"], refused["alternatives"]) == ("slot_unavailable", [])
+            assert refused["message"] == (
+                "The staff of this restaurant confirm each reservation. Please call them, or send `tables` for them."
+            )
+        assert retrieve(api, record) == record
+        moved = patch(api, record, time="21:00", tables=[]).json()
+        assert (moved["status"], moved["time"]) == ("confirmed", "21:00")
+        assert patch(api, record, special_requests="A cake").json()["status"] == "confirmed"
+
+
 def test_the_guest_the_requests_and_the_metadata_change(osteria: Venue, api: Client) -> None:
     record = book(api, metadata={"campaign": "autumn"})
     changes: dict[str, Any] = {
