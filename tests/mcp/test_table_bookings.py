@@ -126,6 +126,7 @@ def test_a_restaurant_that_takes_no_bookings_says_so(client: Client) -> None:
         )
 
 
+@pytest.mark.exhaustive
 def test_a_search_for_a_party_without_a_time_is_refused(client: Client, place: Restaurant) -> None:
     refused = call(client, "search_restaurants", q="Fiskebar", party_size=2)
     assert (refusal_of(refused)["code"], refusal_of(refused)["param"]) == ("invalid_request", "party_size")
