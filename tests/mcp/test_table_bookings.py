@@ -135,13 +135,14 @@ def test_a_search_for_a_party_without_a_time_is_refused(client: Client, place: R
     )
     assert content_of(call(client, "search_restaurants", q="Fiskebar", party_size=2, sort="offer"))["data"] == []
     builders.slot(place)
-    for more in ({"sort": "offer"}, {"bookable_at": "2026-11-22T21:00"}):
+    others: list[dict[str, Any]] = [{"sort": "offer"}, {"bookable_at": "2026-11-22T21:00"}]
+    for more in others:
         found = content_of(call(client, "search_restaurants", q="Fiskebar", party_size=2, **more))
         assert [hit["slug"] for hit in found["data"]] == ["fiskebar"]
 
 
 @pytest.mark.parametrize("days", [{"date": "9999-12-31"}, {"date": "9999-12-20", "until": "9999-12-31"}])
-def test_the_end_of_the_calendar_has_no_days(client: Client, place: Restaurant, days: dict[str, str]) -> None:
+def test_the_end_of_the_calendar_has_no_days(client: Client, place: Restaurant, days: dict[str, Any]) -> None:
     assert content_of(call(client, "check_availability", slug="fiskebar", party_size=2, **days))["days"] == []
 
 

@@ -146,6 +146,7 @@ def test_the_end_of_the_calendar_has_no_days(osteria: Venue, api: Client, params
     assert (answer.status_code, answer.json()["days"]) == (200, [])
 
 
+@pytest.mark.exhaustive
 def test_a_day_has_the_best_state_of_its_times(osteria: Venue, api: Client) -> None:
     def day(**params: Any) -> tuple[str, str]:
         found = ask(api, **params).json()["days"][0]

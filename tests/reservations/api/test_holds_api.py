@@ -148,6 +148,7 @@ def test_the_size_of_a_party_is_checked_before_its_time(api: Client) -> None:
         assert (error["code"], error["param"], error["alternatives"]) == ("slot_unavailable", "party_size", [])
 
 
+@pytest.mark.exhaustive
 def test_a_hold_is_reserved_with_its_area_or_without_naming_one(api: Client, osteria: Venue) -> None:
     for name in ("Terrace", "Garden"):
         builders.table(osteria, name, area=Area.objects.create(venue=osteria, name=name))
