@@ -14,7 +14,7 @@ from config import urls
 from framework.public_ids import new_id
 from orders.models import MenuItem, MenuUpload
 from payments.models import Wallet, WalletSession
-from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
+from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.accounts.tenancy.test_permissions import a_delivery, address
 from tests.accounts.tenancy.test_post_routes import list_routes
 from tests.payments import ledger_builders
@@ -32,6 +32,7 @@ KINDS_OF_KEY = {
     "combination": "combination",
     "period": "period",
     "closure": "closure",
+    "term": "term",
     "table": "table",
     "key-": "api_key",
 }
@@ -54,6 +55,7 @@ def make_rows(venue: Venue) -> dict[str, Any]:
             venue=venue, name="Night", weekdays=[0], first_seating=time(20), last_seating=time(23)
         ),
         "closure": Closure.objects.create(venue=venue, first_date=date(2027, 1, 1), last_date=date(2027, 1, 2)),
+        "term": CancellationTerms.objects.create(venue=venue, free_hours=24),
         "reservation": builders.reservation(venue, customer_name="Belladonna"),
         "order": builders.order(venue),
         "api_key": key,

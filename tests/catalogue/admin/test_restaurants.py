@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 import tests.support.builders
 from catalogue.hours import open_intervals
 from catalogue.models import (
+    Deposit,
     FlowRule,
     ImportRun,
     Landmark,
@@ -31,6 +32,7 @@ from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.catalogue.exports import export_builders
 from tests.catalogue.html import address, change
+from tests.payments import ledger_builders
 
 pytestmark = pytest.mark.django_db
 
@@ -59,9 +61,10 @@ def place() -> Restaurant:
     record = builders.listed(made)
     builders.rule(made, weekdays=[4, 0])
     builders.listing(made)
-    booking.book_offer(
+    booked = booking.book_offer(
         builders.slot(made).pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW
     )
+    Deposit.objects.create(booking=booked, payment=ledger_builders.payment())
     builders.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
     builders.insight(made)

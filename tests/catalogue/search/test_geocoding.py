@@ -202,7 +202,7 @@ def test_a_market_that_is_newer_than_the_vocabulary_has_its_city_too(client: Cli
 def test_a_city_is_searched_whole_unless_a_radius_is_named() -> None:
     # Eight kilometres from the middle.
     builders.restaurant(name="Amager", latitude=55.6761, longitude=12.6950)
-    builders.restaurant(name="Amager too", market_id="new-york", latitude=40.6782, longitude=-73.9000)
+    builders.restaurant(name="Amager too", market_id="new-york", latitude=40.6600, longitude=-73.9100)
     assert names(near="Copenhagen") == ["Amager"]
     assert names(near="Copenhagen", radius=1500) == []
     # A borough has five.
