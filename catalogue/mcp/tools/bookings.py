@@ -15,6 +15,7 @@ from framework.api.renderers import JSONRenderer
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import ToolCall, Values
+from framework.public_ids import pattern
 
 TOKEN_SCHEMA: Schema = {"type": "string", "maxLength": 200}
 
@@ -22,15 +23,12 @@ TOKEN_SCHEMA: Schema = {"type": "string", "maxLength": 200}
 class BookingArguments(StrictSerializer):
     """The arguments that name a booking and prove that it is the caller's."""
 
-    id = TextField(max_length=40)
+    id = TextField(pattern=pattern("fb"), hint="This is no id of a booking, which begins with `fb_`.")
     manage_token = TextField(max_length=200, required=False)
 
 
-class ChangeArguments(BookingChanges):
+class ChangeArguments(BookingArguments, BookingChanges):
     """The arguments of change_booking."""
-
-    id = TextField(max_length=40)
-    manage_token = TextField(max_length=200, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         super().validate({name: attrs[name] for name in attrs if name not in ("id", "manage_token")})
