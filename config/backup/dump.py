@@ -65,7 +65,9 @@ def dump_database(path: Path, report: Report) -> dict[str, Any]:
     programs = find_programs()
     database, environment = connection_arguments()
     with connection.cursor() as cursor:
-        tables = sorted(connection.introspection.table_names(cursor))
+        # Not Django's introspection, which also lists the temporary tables of this connection.
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
+        tables = [table for (table,) in cursor]
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute(SNAPSHOT)
         # Before the snapshot: it would show a table that is truncated after it as empty.
