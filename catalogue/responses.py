@@ -26,7 +26,7 @@ from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
 from catalogue.serializers.restaurants import render_etag_content, render_record
 from catalogue.tasks import enqueue_insights
-from framework.api.pagination.cursor import AttributedListing, Listing, PageInfo
+from framework.api.pagination.cursor import AttributedPage, CursorPage, PageInfo
 from framework.api.renderers import JSONRenderer
 from framework.db import read_replica
 from framework.public_ids import encode
@@ -122,7 +122,7 @@ def matches(params: dict[str, Any], *, now: datetime) -> Content:
     """Return the restaurants that match a record of the caller."""
     found = match_endpoint.find_matches(**params)
     lines = attribution.restaurant_attribution([match.slug for match in found])
-    page = AttributedListing(rows=found, limit=params["limit"], as_of=now, attribution=lines)
+    page = AttributedPage(rows=found, limit=params["limit"], as_of=now, attribution=lines)
     return list_content(lookups.MatchAnswer(page).data)
 
 
@@ -141,8 +141,8 @@ def attributes(*, now: datetime) -> Content:
     return list_content(lookups.AttributeAnswer(single_page(rows, now=now)).data)
 
 
-def single_page(rows: Iterable[Any], *, now: datetime, limit: int = MAX_DICTIONARY_ROWS) -> Listing[Any]:
-    return Listing(rows=list(rows), limit=limit, as_of=now)
+def single_page(rows: Iterable[Any], *, now: datetime, limit: int = MAX_DICTIONARY_ROWS) -> CursorPage[Any]:
+    return CursorPage(rows=list(rows), limit=limit, as_of=now)
 
 
 def list_content(answer: Any) -> Content:

@@ -27,7 +27,7 @@ from catalogue.offers.booking import (
     reservation_of_token,
 )
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Listing
+from framework.api.pagination.cursor import CursorPage
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import decode
 from payments.interface import Receipt, deliver
@@ -214,7 +214,7 @@ def find_booking(public_id: str, *, token: str = "", owners: Collection[str] = (
 
 def list_bookings(
     owners: Collection[str], *, limit: int, cursor: str | None = None, now: datetime
-) -> Listing[FlowBooking]:
+) -> CursorPage[FlowBooking]:
     """Return a page of the bookings of wallets and accounts, the latest first. One query. Raises InvalidCursor."""
     found = with_restaurant().filter(owner__in=owners).order_by("-id")
     question = pagination_cursor.fingerprint("bookings", sorted(owners))
@@ -226,7 +226,7 @@ def list_bookings(
     next_cursor = None
     if len(rows) > limit:
         next_cursor = pagination_cursor.encode_cursor([str(page[-1].pk)], as_of=now, question=question)
-    return Listing(rows=page, limit=limit, next_cursor=next_cursor, as_of=now)
+    return CursorPage(rows=page, limit=limit, next_cursor=next_cursor, as_of=now)
 
 
 def check_table(slug: str, *, day: date, at: time, party_size: int, area: str | None = None, now: datetime) -> None:

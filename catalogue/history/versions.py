@@ -12,7 +12,7 @@ from catalogue import places
 from catalogue.history.json_patch import Operation, load_cuisine_labels, to_json_patch
 from catalogue.models import Version
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Listing
+from framework.api.pagination.cursor import CursorPage
 
 MAX_NEWEST = 10
 
@@ -32,7 +32,7 @@ class VersionEntry:
     patch: list[Operation]
 
 
-def list_versions(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[VersionEntry]:
+def list_versions(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> CursorPage[VersionEntry]:
     """Return the versions of a restaurant, newest first. Three queries. Raises what places.find_place raises, and
     InvalidCursor.
     """
@@ -45,7 +45,7 @@ def list_versions(slug: str, *, limit: int, now: datetime, cursor: str | None = 
     next_cursor = None
     if len(entries) > limit:
         next_cursor = pagination_cursor.encode_cursor([rows[-1].version], as_of=as_of, question=fingerprint)
-    return Listing(rows=rows, limit=limit, next_cursor=next_cursor, as_of=as_of)
+    return CursorPage(rows=rows, limit=limit, next_cursor=next_cursor, as_of=as_of)
 
 
 def list_newest_versions(restaurant: UUID) -> list[VersionEntry]:

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import slot_materialization
-from catalogue.offers.on_sale import IS_BOOKABLE, IS_OFFERING, PREFIX
+from catalogue.offers.on_sale import ACCEPTS_BOOKINGS, IS_BOOKABLE, PREFIX
 from framework.api.rate_limits.middleware import count_within_an_hour
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
@@ -38,7 +38,7 @@ HAS_SEATS = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(se
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
   AND EXISTS (
     SELECT FROM catalogue_listing AS listing JOIN catalogue_searchrow AS r ON r.restaurant_id = listing.restaurant_id
-    WHERE listing.restaurant_id = slot.restaurant_id AND {IS_OFFERING}
+    WHERE listing.restaurant_id = slot.restaurant_id AND {ACCEPTS_BOOKINGS}
   )"""
 TAKE_SEATS = f"UPDATE catalogue_flowslot AS slot SET seats_left = slot.seats_left - %(seats)s WHERE {HAS_SEATS}"  # noqa: S608  # built from constants
 CHECK_SEATS = f"SELECT 1 FROM catalogue_flowslot AS slot WHERE {HAS_SEATS}"  # noqa: S608  # built from constants
@@ -184,20 +184,21 @@ def party_at_offer(offer: UUID, *, party_size: int) -> Reservation | None:
 def lock_guest(
     customer_email: str | None, customer_phone: str | None, *, wanted: Reservation | None, now: datetime
 ) -> str:
-    """Lock a guest's contacts until the transaction ends, check the limits, and return the contact that they count.
+    """Lock a guest's contacts until the transaction ends, check the limits, and return the contact of a new booking.
 
     With `wanted`, an unsaved reservation, the guest may have no other table of the data API at that venue then: no
     repeated request books a second one, whatever its words or key, and not at the same time either. Raises
     AlreadyBooked, TooManyBookings, RateLimitExceeded. Two statements, one more with both contacts and with `wanted`,
     and two more if the guest comes on the same day.
     """
-    count_attempt(hash_contact(customer_email=customer_email, customer_phone=customer_phone))
+    for contact in list_contacts(customer_email, customer_phone):
+        count_attempt(contact)
     lock_contacts(customer_email, customer_phone)
     return check_guest(customer_email, customer_phone, wanted=wanted, now=now)
 
 
 def list_contacts(customer_email: str | None, customer_phone: str | None) -> list[str]:
-    """Return the contacts of a guest: the one that the limits count, and that of the number alone."""
+    """Return the hashes of a guest's email address and number."""
     contacts = {hash_contact(customer_email=customer_email, customer_phone=customer_phone)}
     if customer_phone:
         contacts.add(hash_contact(customer_email=None, customer_phone=customer_phone))
@@ -214,17 +215,24 @@ def check_guest(
     customer_email: str | None, customer_phone: str | None, *, wanted: Reservation | None, now: datetime
 ) -> str:
     """Check the bookings of a guest whose contacts are locked, as `lock_guest`; no attempt is counted."""
-    contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
+    contacts = list_contacts(customer_email, customer_phone)
     if wanted is not None:
-        contacts = list_contacts(customer_email, customer_phone)
         held = find_overlapping(wanted, contacts, customer_phone=customer_phone)
         if held is not None:
             raise AlreadyBooked(held)
     # The seats of a booking that the venue has just cancelled may not be released yet.
-    upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, reservation__starts_at__gt=now)
+    upcoming = FlowBooking.objects.filter(
+        is_of_guest(contacts, customer_phone), released_at=None, reservation__starts_at__gt=now
+    )
     if upcoming.exclude(reservation__status=Reservation.Status.CANCELLED).count() >= MAX_UPCOMING:
         raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings, which is the maximum.")
-    return contact
+    return hash_contact(customer_email=customer_email, customer_phone=customer_phone)
+
+
+def is_of_guest(contacts: Collection[str], customer_phone: str | None) -> Q:
+    """Condition on bookings: the guest's email address or number. A booking with an address stores its hash alone."""
+    is_guest = Q(contact__in=contacts)
+    return is_guest | Q(reservation__customer_phone=customer_phone) if customer_phone else is_guest
 
 
 def find_overlapping(
@@ -238,13 +246,9 @@ def find_overlapping(
 
     One query, and two if one is near.
     """
-    is_guest = Q(contact__in=contacts)
-    if customer_phone:
-        # The contact of a booking with an email address is its hash alone.
-        is_guest |= Q(reservation__customer_phone=customer_phone)
     near = (wanted.starts_at - ONE_DAY, wanted.starts_at + ONE_DAY)
     bookings = FlowBooking.objects.filter(
-        is_guest, reservation__venue=wanted.venue_id, reservation__starts_at__range=near
+        is_of_guest(contacts, customer_phone), reservation__venue=wanted.venue_id, reservation__starts_at__range=near
     ).exclude(reservation__status=Reservation.Status.CANCELLED)
     bookings = bookings.exclude(pk=besides.pk) if besides else bookings
     rows = list(bookings.select_related("slot__restaurant", "reservation__venue__listing__restaurant"))

@@ -17,7 +17,7 @@ IS_BOOKABLE = """(slot.withdrawn_at IS NULL AND slot.starts_at > %(now)s AND slo
 # `seats_left > 0` follows from the condition before it, but is needed for the partial index.
 IS_ON_SALE = f"{IS_BOOKABLE} AND slot.seats_left >= slot.party_min AND slot.seats_left > 0"
 # A restaurant that is closed for good, moved, merged or erased has no search row.
-IS_OFFERING = "listing.is_active AND NOT r.is_shut"
+ACCEPTS_BOOKINGS = "listing.is_active AND NOT r.is_shut"
 
 SOONEST = "slot.starts_at, slot.percent DESC"
 
@@ -30,7 +30,7 @@ def next_offer_join(*, condition: str = IS_ON_SALE, order: str = SOONEST) -> str
     return f"""LEFT JOIN LATERAL (
         SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
         FROM catalogue_listing listing JOIN catalogue_flowslot slot ON slot.restaurant_id = listing.restaurant_id
-        WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {condition}
+        WHERE listing.restaurant_id = r.restaurant_id AND {ACCEPTS_BOOKINGS} AND {condition}
         ORDER BY {order}, slot.id LIMIT 1
     ) AS offer ON true"""  # noqa: S608  # built from constants
 

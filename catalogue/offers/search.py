@@ -13,13 +13,13 @@ from django.db import connection
 from catalogue import attribution
 from catalogue.models import Market, Restaurant, Source
 from catalogue.offers.booking import NoSuchOffer
-from catalogue.offers.on_sale import IS_OFFERING, IS_ON_SALE, PREFIX, Status
+from catalogue.offers.on_sale import ACCEPTS_BOOKINGS, IS_ON_SALE, PREFIX, Status
 from catalogue.offers.slot_rules import PLANNING_HORIZON
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location, Walk
 from catalogue.search.query import DEFAULT_RADIUS_M
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import AttributedListing, Cursor, PageInfo
+from framework.api.pagination.cursor import AttributedPage, Cursor, PageInfo
 from framework.errors import InvalidRequest, unknown_name
 from framework.public_ids import encode
 
@@ -32,7 +32,7 @@ WESTMOST, EASTMOST = timezone(timedelta(hours=-12)), timezone(timedelta(hours=14
 
 # The first condition that holds decides. `party_size` is 0 without the parameter.
 STATUS = f"""
-CASE WHEN slot.withdrawn_at IS NOT NULL OR ({IS_OFFERING}) IS NOT TRUE THEN 'withdrawn'
+CASE WHEN slot.withdrawn_at IS NOT NULL OR ({ACCEPTS_BOOKINGS}) IS NOT TRUE THEN 'withdrawn'
      WHEN least(slot.book_before, slot.starts_at) <= %(now)s THEN 'expired'
      WHEN slot.seats_left < greatest(slot.party_min, %(party_size)s) THEN 'sold_out'
      WHEN slot.bookable_from > %(now)s THEN 'scheduled'
@@ -47,7 +47,7 @@ SELECT {COLUMNS}
 FROM catalogue_flowslot AS slot
 JOIN catalogue_listing AS listing ON listing.restaurant_id = slot.restaurant_id
 JOIN catalogue_searchrow AS r ON r.restaurant_id = slot.restaurant_id
-WHERE slot.restaurant_id = %(restaurant)s AND slot.withdrawn_at IS NULL AND {IS_OFFERING}
+WHERE slot.restaurant_id = %(restaurant)s AND slot.withdrawn_at IS NULL AND {ACCEPTS_BOOKINGS}
   AND (slot.date = %(date)s::date OR (%(date)s::date IS NULL AND slot.starts_at > %(now)s))
   AND (%(party_size)s = 0 OR %(party_size)s BETWEEN slot.party_min AND slot.party_max)
   AND (%(after)s::timestamptz IS NULL OR slot.starts_at >= %(after)s
@@ -139,7 +139,7 @@ def list_restaurant_slots(
     limit: int = 50,
     cursor: str | None = None,
     now: datetime,
-) -> AttributedListing[SlotDetails]:
+) -> AttributedPage[SlotDetails]:
     """Return the slots of a day, including past ones, or all future slots; soonest first, then the highest discount.
 
     Withdrawn slots are left out. One query, and two for attribution. Raises InvalidCursor, and
@@ -169,7 +169,7 @@ def list_restaurant_slots(
     if len(rows) > limit:
         last = sort_key(rows[limit - 1])
         next_cursor = pagination_cursor.encode_cursor(last, as_of=start.as_of, question=fingerprint)
-    return AttributedListing(
+    return AttributedPage(
         rows=[slot_from_row(row, restaurant=restaurant.slug, timezone=zone.key) for row in rows[:limit]],
         attribution=attribution.restaurant_attribution([restaurant.slug]) if rows else [],
         limit=limit,
@@ -252,7 +252,7 @@ def build_statement(
     """Return the SQL of a page and its parameters. Slots are sorted by their distance on the plane."""
     values: dict[str, Any] = {name: getattr(query, name) for name in FILTERS}
     values |= {"now": now, "rows": query.limit + 1, "party_size": query.party_size or 0}
-    conditions = [IS_ON_SALE, IS_OFFERING]
+    conditions = [IS_ON_SALE, ACCEPTS_BOOKINGS]
     conditions += [sql for name, sql in FILTERS.items() if values[name] is not None]
     if query.party_size is not None:
         conditions.append(HAS_ROOM)

@@ -9,7 +9,7 @@ from django.db.models import Q
 from accounts.api_keys.authentication import MissingCredentials
 from framework.api.cache_headers import NO_STORE
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Listing
+from framework.api.pagination.cursor import CursorPage
 from framework.errors import NotFound
 from payments.identity.caller import Caller
 from payments.models import Payment
@@ -47,7 +47,7 @@ def list_payments(
     since: datetime | None = None,
     until: datetime | None = None,
     cursor: str | None = None,
-) -> Listing[Payment]:
+) -> CursorPage[Payment]:
     """Return a page of the payments of these wallets, newest first, from `since` inclusive to `until` exclusive.
 
     Each wallet's newest payments are read by their index: one query for one wallet, two for several, none without a
@@ -81,7 +81,7 @@ def list_payments(
         rows.pop()
         key = [rows[-1].created_at.isoformat(), rows[-1].pk.hex]
         next_cursor = pagination_cursor.encode_cursor(key, as_of=as_of, question=question)
-    return Listing(rows=rows, limit=limit, next_cursor=next_cursor, as_of=as_of)
+    return CursorPage(rows=rows, limit=limit, next_cursor=next_cursor, as_of=as_of)
 
 
 def get_payment(wallets: Collection[str], public_id: str) -> Payment:

@@ -77,16 +77,15 @@ def book(
     confirm_by: datetime | None = None,
     area: Area | None = None,
     hold_id: str | None = None,
-    hold_owner: str | None = None,
     deposit_usdc: Decimal | None = None,
     requests_deposit_times: bool = False,
 ) -> Reservation:
     """Create a reservation by the booking rule (docs/booking.md): confirmed with its tables, or pending.
 
     With `confirm_by` it is pending with its tables until the guest follows a mailed link (email_confirmation). With
-    `area` it gets tables of that area only. With `hold_id` it gets the tables of that hold, which has to be of
-    `hold_owner` if one is given. It is made on the venue's terms; `deposit_usdc` is the deposit that was paid, and
-    with `requests_deposit_times` a time that asks for a deposit is a request to the staff, without a table.
+    `area` it gets tables of that area only. With `hold_id` it gets the tables of that hold. It is made on the
+    venue's terms; `deposit_usdc` is the deposit that was paid, and with `requests_deposit_times` a time that asks for
+    a deposit is a request to the staff, without a table.
 
     Raises NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable, HoldEnded, and
     InvalidRequest for a hold of another time, party or area; then nothing is stored. If the venue has tables:
@@ -117,7 +116,7 @@ def book(
     with transaction.atomic():
         # 4. Tables and status.
         if hold_id is not None:
-            holds.take_over(hold_id, reservation, owner=hold_owner, now=now)
+            holds.take_over(hold_id, reservation, now=now)
             reservation.status, reservation.pending_reason = CONFIRMED, None
         if hold_id is not None or decide(reservation, slot, is_request=is_request, now=now):
             if confirm_by is not None:
@@ -347,8 +346,8 @@ def update(
         reservation.time = reservation.time if at is None else at
         reservation.party_size = reservation.party_size if party_size is None else party_size
         is_moved = any(before[name] != getattr(reservation, name) for name in ("date", "time", "party_size"))
-        is_reseated = before["area_id"] != reservation.area_id
-        follows_rule = by_rule and (is_moved or is_reseated)
+        is_area_changed = before["area_id"] != reservation.area_id
+        follows_rule = by_rule and (is_moved or is_area_changed)
         if is_moved and not follows_rule:
             reservation.starts_at = to_utc(reservation.venue, day=reservation.date, at=reservation.time)
             reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
@@ -379,10 +378,10 @@ def update(
             terms.move_deadline(reservation, by_guest=actor == "guest", now=now)
         is_confirmed = reservation.status != before["status"]
         event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
-        is_changed = is_moved or is_reseated
+        is_changed = is_moved or is_area_changed
         mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_changed else None
         former = to_former(before) if is_changed else None
-        if former and is_reseated:
+        if former and is_area_changed:
             former["area"] = Area.objects.filter(pk=before["area_id"]).values_list("name", flat=True).first() or ""
         record_change(reservation, event, mail=mail, former=former, mail_after=mail_after, actor=actor, now=now)
         if is_released:

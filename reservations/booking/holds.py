@@ -103,16 +103,15 @@ def release(hold: Hold) -> None:
         waitlist.schedule_offers(hold.venue)
 
 
-def take_over(public_id: str, reservation: Reservation, *, owner: str | None = None, now: datetime) -> None:
+def take_over(public_id: str, reservation: Reservation, *, now: datetime) -> None:
     """Give the tables of a hold to a reservation that this transaction stores, and delete the hold.
 
-    Raises HoldEnded, also for a hold of another owner if one is given; InvalidRequest if the hold is for another time,
-    party or area; a reservation without an area gets that of the hold. Four statements.
+    A hold belongs to its venue, as reservations do: each key of the venue may use it, and its owner is counted only. A
+    reservation without an area gets that of the hold. Raises HoldEnded, and InvalidRequest if the hold is for another
+    time, party or area. Four statements.
     """
     key = decode(PREFIX, public_id)
     holds = Hold.objects.select_for_update().filter(venue=reservation.venue_id)
-    if owner is not None:
-        holds = holds.filter(owner=owner)
     hold = holds.filter(pk=key).first() if key else None
     if hold is None or hold.expires_at <= now:
         raise HoldEnded

@@ -23,7 +23,7 @@ from reservations.booking.availability import (
     load_hours,
 )
 from reservations.booking.terms import Terms, list_terms
-from reservations.booking.times import ReservationInPast
+from reservations.booking.times import require_day
 from reservations.booking.venue_time import local_today
 from reservations.models import Area, CancellationTerms
 
@@ -135,11 +135,11 @@ def check_availability(
 ) -> dict[str, Any]:
     """Return the values of AvailabilityRecord: the choices of some days, and the areas. At most eight queries.
 
-    Raises ReservationInPast, and InvalidRequest for a bad range and an unknown area.
+    Days after the last one that the venue accepts are left out. Raises ReservationInPast, DateTooFarAhead, and
+    InvalidRequest for a bad range and an unknown area.
     """
     last = last or first
-    if first < local_today(venue, now=now):
-        raise ReservationInPast(f"{first} is in the past.", param="date")
+    require_day(venue, first, now=now)
     if not 0 <= (last - first).days < MAX_DAYS:
         raise InvalidRequest(f"`until` must be 0 to {MAX_DAYS - 1} days after `date`.", param="until")
     areas = list_areas(venue)

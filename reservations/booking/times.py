@@ -1,7 +1,8 @@
 """When a party may come: in the future, not too far ahead, and at a slot of the venue."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
+from accounts.models import Venue
 from framework.errors import InvalidRequest
 from reservations.booking import table_assignment
 from reservations.booking.availability import DaySlots, Slot, outside_hours_error
@@ -17,17 +18,21 @@ class DateTooFarAhead(InvalidRequest):
     """The date is after the last one that the venue accepts."""
 
 
-def set_start(party: Reservation | Hold, *, now: datetime) -> None:
-    """Set `starts_at` of a party by its date and time. Raises ReservationInPast, DateTooFarAhead, NonexistentTime."""
-    venue, day, at = party.venue, party.date, party.time
+def require_day(venue: Venue, day: date, *, now: datetime) -> None:
+    """Raise ReservationInPast or DateTooFarAhead if the venue takes no reservations for this date."""
     today = local_today(venue, now=now)
     if day < today:
         raise ReservationInPast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
     if day > today + timedelta(days=venue.max_days_ahead):
         raise DateTooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
-    party.starts_at = to_utc(venue, day=day, at=at)
+
+
+def set_start(party: Reservation | Hold, *, now: datetime) -> None:
+    """Set `starts_at` of a party by its date and time. Raises ReservationInPast, DateTooFarAhead, NonexistentTime."""
+    require_day(party.venue, party.date, now=now)
+    party.starts_at = to_utc(party.venue, day=party.date, at=party.time)
     if party.starts_at <= now:
-        raise ReservationInPast(f"{at:%H:%M} is in the past.", param="time")
+        raise ReservationInPast(f"{party.time:%H:%M} is in the past.", param="time")
 
 
 def find_slot(party: Reservation | Hold, *, now: datetime) -> Slot | None:

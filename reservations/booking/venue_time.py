@@ -35,5 +35,10 @@ def to_utc(venue: Venue, *, day: date, at: time) -> datetime:
     return moment
 
 
+def local_time(venue: Venue, *, now: datetime) -> datetime:
+    """Return the naive time on the venue's clock."""
+    return now.astimezone(ZoneInfo(venue.timezone)).replace(tzinfo=None)
+
+
 def local_today(venue: Venue, *, now: datetime) -> date:
-    return now.astimezone(ZoneInfo(venue.timezone)).date()
+    return local_time(venue, now=now).date()

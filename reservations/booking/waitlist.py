@@ -27,7 +27,7 @@ MAX_MAIL_DELAY = timedelta(minutes=5)
 IS_WAITLISTED = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
-class OfferExpired(InvalidTransition):
+class TableOfferExpired(InvalidTransition):
     """The table is not held for this party any more."""
 
 
@@ -191,7 +191,7 @@ def offer_table(reservation: Reservation, *, pacing_covers: int | None = None, a
 
 
 def accept_offer(reservation: Reservation, *, actor: str, now: datetime) -> None:
-    """Confirm the party at the offered table. Idempotent. Raises OfferExpired, InvalidTransition if cancelled."""
+    """Confirm the party at the offered table. Idempotent. Raises TableOfferExpired, InvalidTransition if cancelled."""
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
         if reservation.status == Reservation.Status.PENDING:
@@ -204,7 +204,10 @@ def accept_offer(reservation: Reservation, *, actor: str, now: datetime) -> None
 def decline_offer(
     reservation: Reservation, *, mail_after: timedelta | None = NO_DELAY, actor: str, now: datetime
 ) -> None:
-    """Cancel the reservation, release its table. Idempotent. Raises OfferExpired, InvalidTransition if confirmed."""
+    """Cancel the reservation, release its table. Idempotent.
+
+    Raises TableOfferExpired, InvalidTransition if confirmed.
+    """
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
         if reservation.status == Reservation.Status.CANCELLED:
@@ -240,11 +243,11 @@ def has_offer(reservation: Reservation, *, now: datetime) -> bool:
 
 
 def require_offer(reservation: Reservation, *, now: datetime) -> None:
-    """Raise OfferExpired unless a table is held for it now."""
+    """Raise TableOfferExpired unless a table is held for it now."""
     if has_offer(reservation, now=now):
         return
     if is_waitlisted(reservation):
         message = "This table is no longer held for you. You are still on the waiting list."
     else:
         message = "This offer has ended. The restaurant is processing your reservation and will confirm it."
-    raise OfferExpired(message, param="status")
+    raise TableOfferExpired(message, param="status")

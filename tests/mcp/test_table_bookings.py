@@ -142,8 +142,11 @@ def test_a_search_for_a_party_without_a_time_is_refused(client: Client, place: R
 
 
 @pytest.mark.parametrize("days", [{"date": "9999-12-31"}, {"date": "9999-12-20", "until": "9999-12-31"}])
-def test_the_end_of_the_calendar_has_no_days(client: Client, place: Restaurant, days: dict[str, Any]) -> None:
-    assert content_of(call(client, "check_availability", slug="fiskebar", party_size=2, **days))["days"] == []
+def test_a_date_that_the_restaurant_takes_no_bookings_for_is_refused(
+    client: Client, place: Restaurant, days: dict[str, Any]
+) -> None:
+    refusal = refusal_of(call(client, "check_availability", slug="fiskebar", party_size=2, **days))
+    assert (refusal["code"], refusal["param"]) == ("invalid_request", "date")
 
 
 @pytest.mark.parametrize("party_size", [9, 500])

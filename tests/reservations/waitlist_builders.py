@@ -60,7 +60,7 @@ def refusal_of(verb: Callable[..., Any], reservation: Reservation, *, now: datet
     """The message with which it is refused; nothing is changed."""
     before = Reservation.objects.values().get(pk=reservation.pk)
     with pytest.raises(
-        (waitlist.OfferExpired, waitlist.NotOnWaitlist, waitlist.NoTableFree, InvalidTransition)
+        (waitlist.TableOfferExpired, waitlist.NotOnWaitlist, waitlist.NoTableFree, InvalidTransition)
     ) as refused:
         verb(reservation, actor="guest", now=now)
     assert Reservation.objects.values().get(pk=reservation.pk) == before

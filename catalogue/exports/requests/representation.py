@@ -13,7 +13,7 @@ from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import PREFIX
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Listing
+from framework.api.pagination.cursor import CursorPage
 from framework.errors import NotFound
 from framework.public_ids import encode
 from payments.models.payments import PREFIX as PAYMENT
@@ -51,7 +51,7 @@ class FileDetails:
     url: str
 
 
-def list_page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> Listing[ExportDetails]:
+def list_page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> CursorPage[ExportDetails]:
     """Return a page of a wallet's exports, newest first. Two queries. Raises InvalidCursor."""
     fingerprint = pagination_cursor.fingerprint(wallet)
     # Keys are ordered by creation time.
@@ -65,7 +65,7 @@ def list_page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> 
     if len(exports) > limit:
         exports.pop()
         next_cursor = pagination_cursor.encode_cursor([str(exports[-1].pk)], as_of=as_of, question=fingerprint)
-    return Listing(rows=represent_exports(exports, now=now), limit=limit, next_cursor=next_cursor, as_of=as_of)
+    return CursorPage(rows=represent_exports(exports, now=now), limit=limit, next_cursor=next_cursor, as_of=as_of)
 
 
 def find_export(wallets: Collection[str], public_id: str, *, with_parts: bool = False) -> Export:

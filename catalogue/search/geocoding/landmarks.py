@@ -20,7 +20,7 @@ from catalogue.search.query import MAX_RADIUS_M
 from catalogue.search.text.understanding import build_here_message, is_here, without_article
 from catalogue.search.text.vocabulary import Vocabulary, fold
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import AttributedListing, Cursor
+from framework.api.pagination.cursor import AttributedPage, Cursor
 from framework.db.sql_files import read_sql
 from framework.errors import ErrorCode, InvalidRequest
 from framework.public_ids import encode
@@ -327,7 +327,7 @@ def search_landmarks(
     limit: int,
     cursor: str | None = None,
     now: datetime,
-) -> AttributedListing[LandmarkMatch]:
+) -> AttributedPage[LandmarkMatch]:
     """Search landmarks by name: exact matches first, then prefixes, then misspellings; ties nearest to `ll` first.
 
     Without `q` those within 20 km of `ll`, nearest first; without both all of them, the most prominent first. Three
@@ -372,7 +372,7 @@ def search_landmarks(
         last = rows[limit - 1]
         key = (*last[8:12], last[1], str(last[0]))
         next_cursor = pagination_cursor.encode_cursor(key, as_of=start.as_of, question=fingerprint)
-    return AttributedListing(
+    return AttributedPage(
         rows=matches,
         limit=limit,
         next_cursor=next_cursor,

@@ -46,14 +46,14 @@ class PageInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(PageInfo, Generic[Row]):
+class CursorPage(PageInfo, Generic[Row]):
     """A page of rows."""
 
     rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttributedListing(Listing[Row]):
+class AttributedPage(CursorPage[Row]):
     """A page of rows, and the attributions that must be shown with them."""
 
     attribution: Sequence[Mapping[str, Any]]

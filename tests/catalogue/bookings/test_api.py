@@ -216,6 +216,16 @@ def test_one_guest_has_ten_tries_an_hour_whoever_asks(place: Restaurant) -> None
     assert post(place, key="y", customer_email="bob@example.com").status_code == 201
 
 
+@pytest.mark.exhaustive
+def test_the_limits_of_a_guest_count_the_number_beside_any_email_address(place: Restaurant) -> None:
+    def ask(number: int, **changes: Any) -> Any:
+        return post(place, key=str(number), customer_email=f"{number}@example.com", **changes)
+
+    same = {"customer_phone": "+4512345678"}
+    assert [ask(day, date=f"2026-11-{day}", **same).status_code for day in range(22, 26)] == [201, 201, 201, 409]
+    assert [ask(number, time="12:00", **same).status_code for number in range(7)] == [409] * 6 + [429]
+
+
 def test_an_address_has_sixty_tries_an_hour_and_an_account_six_hundred(place: Restaurant) -> None:
     assert post(place, customer_email=None)["X-RateLimit-Limit"] == "60"
     assert post(place, api=account_client(), customer_email=None)["X-RateLimit-Limit"] == "600"
@@ -239,10 +249,9 @@ def test_what_is_wrong_is_named(place: Restaurant, changes: dict[str, Any], para
     assert not Reservation.objects.exists()
 
 
-@pytest.mark.parametrize("day", ["9999-12-15", "9999-12-31"])
-def test_the_end_of_the_calendar_has_no_days(place: Restaurant, day: str) -> None:
-    answer = see(place, date=day)
-    assert (answer.status_code, answer.json()["days"]) == (200, [])
+@pytest.mark.parametrize("day", ["2026-11-20", "2028-11-20", "9999-12-15", "9999-12-31"])
+def test_a_date_that_the_restaurant_takes_no_bookings_for_is_refused(place: Restaurant, day: str) -> None:
+    refused(see(place, date=day), 400, "invalid_request", "date")
 
 
 def test_no_time_is_named_to_a_party_that_the_restaurant_confirms(place: Restaurant) -> None:

@@ -45,6 +45,14 @@ def find(**params: Any) -> list[str]:
     return sorted(hit["slug"] for hit in answer.json()["data"])
 
 
+def refusal(moment: str) -> dict[str, Any]:
+    """The error of a search for two at this moment."""
+    answer = Client().get("/v1/restaurants", {"bookable_at": moment, "party_size": "2"})
+    assert answer.status_code == 400
+    error: dict[str, Any] = answer.json()["error"]
+    return error
+
+
 def book(place: Restaurant) -> Reservation:
     body = {"date": "2026-11-22", "time": "19:00", "party_size": 2}
     body |= {"customer_name": "Ada", "customer_phone": "+4512345678"}
@@ -81,14 +89,37 @@ def test_what_is_not_free_at_once_is_not_found(places: list[Restaurant]) -> None
     assert find(bookable_at="2026-11-23T19:00") == []
 
 
-def test_a_time_that_no_slot_has_finds_nothing(places: list[Restaurant]) -> None:
-    for moment in ("2026-11-22T19:07", "2026-11-22T12:00", "2026-11-20T19:00", "2029-11-22T19:00"):
-        assert find(bookable_at=moment) == []
+def test_a_time_at_which_nobody_is_seated_finds_nothing(places: list[Restaurant]) -> None:
+    assert find(bookable_at="2026-11-22T12:00") == []
+    Closure.objects.create(venue=places[0].listing.venue, first_date="2026-11-22", last_date="2026-11-22")
+    Closure.objects.create(venue=places[1].listing.venue, first_date="2026-11-22", last_date="2026-11-22")
+    assert find(bookable_at="2026-11-22T19:07") == []
 
 
-@pytest.mark.parametrize("moment", ["0001-01-01T00:00", "9999-12-31T19:00"])
-def test_the_ends_of_the_calendar_find_nothing(places: list[Restaurant], moment: str) -> None:
-    assert find(bookable_at=moment) == []
+NO_TIME = "No restaurant seats guests at 19:07 that day. Near it: 19:00 and 19:15."
+PASSED = "This time has passed at the restaurants that take bookings."
+TOO_FAR = "The restaurants take bookings at most 365 days ahead."
+
+
+@pytest.mark.parametrize(
+    ("moment", "message"),
+    [
+        ("2026-11-22T19:07", NO_TIME),
+        ("2026-11-20T19:00", PASSED),
+        ("0001-01-01T00:00", PASSED),
+        ("2029-11-22T19:00", TOO_FAR),
+        ("9999-12-31T19:00", TOO_FAR),
+    ],
+)
+def test_a_time_that_no_restaurant_can_be_booked_at_is_refused(
+    places: list[Restaurant], moment: str, message: str
+) -> None:
+    error = refusal(moment)
+    assert (error["param"], error["message"]) == ("bookable_at", message)
+
+
+def test_where_no_restaurant_takes_bookings_any_time_finds_nothing() -> None:
+    assert find(bookable_at="2020-01-01T19:07") == []
 
 
 def test_days_ahead_are_counted_from_the_date_at_the_restaurant(places: list[Restaurant]) -> None:
@@ -96,7 +127,7 @@ def test_days_ahead_are_counted_from_the_date_at_the_restaurant(places: list[Res
     # 22 November in Copenhagen.
     with time_machine.travel("2026-11-21T23:30:00Z", tick=False):
         assert find(bookable_at="2026-11-23T19:00") == ["fiskebar", "geranium"]
-        assert find(bookable_at="2026-11-24T19:00") == []
+        assert refusal("2026-11-24T19:00")["message"] == "The restaurants take bookings at most 1 days ahead."
 
 
 @pytest.mark.parametrize(

@@ -140,10 +140,17 @@ def test_days_after_the_last_that_can_be_booked_are_left_out(osteria: Venue, api
     assert [day["date"] for day in ask(api, until="2026-12-05").json()["days"]] == ["2026-11-28", "2026-11-29"]
 
 
-@pytest.mark.parametrize("params", [{"date": "9999-12-31"}, {"date": "9999-12-20", "until": "9999-12-31"}])
-def test_the_end_of_the_calendar_has_no_days(osteria: Venue, api: Client, params: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "params",
+    [{"date": "2027-11-29"}, {"date": "9999-12-31"}, {"date": "9999-12-20", "until": "9999-12-31"}],
+)
+def test_a_date_after_the_last_that_can_be_booked_is_refused(
+    osteria: Venue, api: Client, params: dict[str, str]
+) -> None:
     answer = ask(api, **params)
-    assert (answer.status_code, answer.json()["days"]) == (200, [])
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["param"]) == (400, "invalid_request", "date")
+    assert error["message"] == "Reservations are taken at most 365 days ahead."
 
 
 @pytest.mark.exhaustive
@@ -180,7 +187,11 @@ def test_an_area_is_asked_for_by_its_name(osteria: Venue, api: Client) -> None:
 @pytest.mark.parametrize(
     ("params", "param", "message"),
     [
-        ({"date": "2026-11-27"}, "date", "2026-11-27 is in the past."),
+        (
+            {"date": "2026-11-27"},
+            "date",
+            "2026-11-27 is in the past. The current date at the restaurant is 2026-11-28.",
+        ),
         ({"date": "28.11.2026"}, "date", "`date` must be a day of the calendar written YYYY-MM-DD."),
         ({"until": "2026-11-27"}, "until", "`until` must be 0 to 30 days after `date`."),
         ({"until": "2026-12-29"}, "until", "`until` must be 0 to 30 days after `date`."),

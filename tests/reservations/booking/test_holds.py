@@ -202,15 +202,13 @@ def test_a_hold_that_never_was_is_refused_as_ended(osteria: Venue, hold_id: str)
         book(osteria, hold_id=hold_id)
 
 
-def test_a_hold_is_of_its_venue_and_may_be_of_one_owner(osteria: Venue, other_venue: Venue) -> None:
+def test_a_hold_is_of_its_venue(osteria: Venue, other_venue: Venue) -> None:
     builders.table(other_venue)
     builders.period(other_venue)
     held = hold(osteria)
     with pytest.raises(HoldEnded):
         book(other_venue, hold_id=held.public_id)
-    with pytest.raises(HoldEnded):
-        book(osteria, hold_id=held.public_id, hold_owner="another")
-    assert book(osteria, hold_id=held.public_id, hold_owner="me").tables == ["T1"]
+    assert book(osteria, hold_id=held.public_id).tables == ["T1"]
 
 
 def test_the_service_hours_may_change_while_a_table_is_held(osteria: Venue) -> None:

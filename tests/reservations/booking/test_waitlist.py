@@ -281,7 +281,7 @@ def together(*works: Callable[[], Any]) -> list[Any]:
         start.wait(timeout=10)
         try:
             return work()
-        except (waitlist.OfferExpired, waitlist.NotOnWaitlist, InvalidTransition) as refusal:
+        except (waitlist.TableOfferExpired, waitlist.NotOnWaitlist, InvalidTransition) as refusal:
             return refusal
         finally:
             connection.close()
@@ -313,7 +313,7 @@ def test_of_concurrent_acceptance_and_expiry_exactly_one_wins() -> None:
             assert answers == [None, 0]
             assert (reservation.tables, reservation.seatings.count()) == (["T1"], 1)
         else:
-            assert isinstance(answers[0], waitlist.OfferExpired)
+            assert isinstance(answers[0], waitlist.TableOfferExpired)
             assert answers[1] == 1
             assert (reservation.status, reservation.tables, reservation.seatings.count()) == ("pending", [], 0)
             assert reservation.offered_until is None
