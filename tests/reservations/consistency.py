@@ -16,14 +16,17 @@ OVERLAPS = """
     JOIN reservations_seating AS other ON other.table_id = one.table_id AND other.id > one.id
     WHERE one.during && other.during
 """
-# Who has which tables is told twice, by the row and by its seatings; a reservation is seated for the time that it
-# says; a cancelled one has nothing; a confirmed one has a place.
+# The row and its seatings name the same tables; a reservation has them for its whole stay, or until its party has
+# departed; a cancelled one has none; a confirmed one has some.
 DISAGREEMENTS = """
     SELECT its.id, its.status, its.tables, seated.names
     FROM reservations_reservation AS its
     LEFT JOIN LATERAL (
         SELECT coalesce(array_agg(named.name ORDER BY named.name COLLATE "C"), '{}') AS names,
-               bool_and(seating.during = tstzrange(its.starts_at, its.ends_at)) AS is_whole,
+               bool_and(CASE WHEN its.arrival IN ('finished', 'no_show')
+                   THEN seating.during <@ tstzrange(its.starts_at, its.ends_at)
+                   ELSE seating.during = tstzrange(its.starts_at, its.ends_at)
+               END) AS is_whole,
                bool_and(named.venue_id = its.venue_id) AS is_at_home
         FROM reservations_seating AS seating
         JOIN reservations_table AS named ON named.id = seating.table_id
