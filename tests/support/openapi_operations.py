@@ -33,7 +33,7 @@ TABLES = {
     "reservations": "reservations_reservation",
 }
 # The parameters without which an operation answers nothing.
-QUERIES = {"get_availability": "date=2031-05-03&party_size=4"}
+QUERIES = {"get_availability": f"date={openapi_schema.example_day(timezone.now().date())}&party_size=4"}
 
 
 def read_document(name: str) -> dict[str, Any]:
