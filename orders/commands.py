@@ -115,6 +115,28 @@ def change_status(
     return changed
 
 
+def change_stage(
+    order: Order,
+    stage: str,
+    *,
+    now: datetime,
+    actor: str,
+    versions: Collection[int] | None = None,
+    moves_back: bool = False,
+) -> bool:
+    """Move a pending order to a stage of the kitchen; return whether that changed it. `handed_over` completes it.
+
+    Only the staff move a stage back, with `moves_back`. Raises VersionConflict, InvalidTransition.
+    """
+    if stage == Order.Stage.HANDED_OVER:
+        return change_status(order, Order.Status.COMPLETED, now=now, actor=actor, versions=versions)
+    with transaction.atomic():
+        changed = order.change_stage(stage, now=now, versions=versions, moves_back=moves_back)
+        if changed:
+            record_order_event(order, EventType.ORDER_STAGE_CHANGED, actor=actor, now=now)
+    return changed
+
+
 def reopen_order(order: Order, *, now: datetime, actor: str) -> None:
     """Make a completed order pending again; for staff only. Raises InvalidTransition (see Order.reopen)."""
     with transaction.atomic():

@@ -38,13 +38,14 @@ LINE = f"""concat(
     ',"line_total":', coalesce(to_json({_amount_sql("line_total")})::text, 'null'), '}}'
 )"""
 FIELDS = (
-    *("id", "object", "number", "business_date", "status", "customer_id", "items", "delivery_address"),
+    *("id", "object", "number", "business_date", "status", "stage", "customer_id", "items", "delivery_address"),
     *("payment_method", "currency", "subtotal", "tax", "total", "metadata", "version"),
-    *("created_at", "updated_at", "completed_at", "cancelled_at"),
+    *("created_at", "updated_at", "accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
 )
 # The SQL expressions of the fields that are not a column.
 EXPRESSIONS = {
     "object": "'order'",
+    "stage": "CASE WHEN status = 'completed' THEN 'handed_over' ELSE kitchen_stage END",
     "items": f"""(
         SELECT concat('[', string_agg({LINE}, ',' ORDER BY position), ']')
         FROM orders_orderitem WHERE order_id = placed.id
@@ -53,7 +54,7 @@ EXPRESSIONS = {
     "metadata": "metadata::text",
 }
 COLUMNS = ", ".join(EXPRESSIONS.get(field, field) for field in FIELDS)
-TIMESTAMPS = ("created_at", "updated_at", "completed_at", "cancelled_at")
+TIMESTAMPS = tuple(field for field in FIELDS if field.endswith("_at"))
 ROWS = f"SELECT {COLUMNS} FROM orders_order AS placed"  # noqa: S608  # of constants
 BY_ID = f"{ROWS} WHERE id = %(id)s AND venue_id = %(venue)s"
 NEWEST = "ORDER BY created_at DESC, id DESC"
@@ -86,6 +87,7 @@ def serialize_order(order: Order) -> dict[str, Any]:
         "number": order.number,
         "business_date": order.business_date.isoformat(),
         "status": order.status,
+        "stage": order.stage,
         "customer_id": order.customer_id,
         "items": [
             {
@@ -108,6 +110,9 @@ def serialize_order(order: Order) -> dict[str, Any]:
         "version": order.version,
         "created_at": format_datetime(order.created_at),
         "updated_at": format_datetime(order.updated_at),
+        "accepted_at": order.accepted_at and format_datetime(order.accepted_at),
+        "preparing_at": order.preparing_at and format_datetime(order.preparing_at),
+        "ready_at": order.ready_at and format_datetime(order.ready_at),
         "completed_at": order.completed_at and format_datetime(order.completed_at),
         "cancelled_at": order.cancelled_at and format_datetime(order.cancelled_at),
     }

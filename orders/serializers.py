@@ -71,6 +71,15 @@ class NewStatus(StrictSerializer):
     status = StrictChoiceField(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
 
 
+class NewStage(StrictSerializer):
+    """The requested stage of an order."""
+
+    stage = StrictChoiceField(
+        choices=Order.Stage.choices,
+        help_text="A later stage than the current one; stages may be skipped. `handed_over` completes the order.",
+    )
+
+
 @extend_schema_field({"type": "string", "pattern": AMOUNT})
 class Money(serializers.Field[Any, Any, str, Any]):
     """An amount with the decimals of the row's currency; null if the order has no prices."""
@@ -104,6 +113,12 @@ class OrderRecord(serializers.ModelSerializer[Order]):
 
     id = PublicIdField("ord")
     object = ConstantField("order")
+    stage = serializers.ChoiceField(
+        choices=Order.Stage.choices,
+        read_only=True,
+        help_text="How far the kitchen is. The moments of stages that were skipped are null; that of `handed_over` is"
+        " `completed_at`.",
+    )
     items = OrderItemRecord(many=True, read_only=True)
     subtotal = Money()
     tax = Money()

@@ -15,6 +15,7 @@ class EventType(models.TextChoices):
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"
+    ORDER_STAGE_CHANGED = "order.stage_changed"
     ORDER_COMPLETED = "order.completed"
     ORDER_CANCELLED = "order.cancelled"
     ORDER_REOPENED = "order.reopened"

@@ -82,7 +82,8 @@ SELECT last FROM counted
 TOTAL = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_recordcount WHERE venue_id = $1 AND record_type = 'order'"
 PAGE = """
 SELECT id, number, business_date, status, customer_id, delivery_address, payment_method, currency, subtotal, tax,
-    total, metadata::text, version, created_at, updated_at, completed_at, cancelled_at, (
+    total, metadata::text, version, created_at, updated_at, kitchen_stage, accepted_at, preparing_at, ready_at,
+    completed_at, cancelled_at, (
         SELECT json_agg(
             json_build_array(menu_item_id, name, quantity, notes, unit_price::text, line_total::text) ORDER BY position
         ) FROM orders_orderitem WHERE order_id = placed.id
@@ -200,6 +201,7 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Answer:
         "number": 0,
         "business_date": day,
         "status": "pending",
+        "stage": "received",
         "customer_id": wanted.customer_id,
         "items": [{name: one[name] for name in LINE_FIELDS} for one in lines],
         "delivery_address": address,
@@ -212,6 +214,9 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Answer:
         "version": 1,
         "created_at": now,
         "updated_at": now,
+        "accepted_at": None,
+        "preparing_at": None,
+        "ready_at": None,
         "completed_at": None,
         "cancelled_at": None,
     }
@@ -299,6 +304,7 @@ def render_order(row: Mapping[str, Any]) -> dict[str, Any]:
         "number": row["number"],
         "business_date": row["business_date"],
         "status": row["status"],
+        "stage": "handed_over" if row["status"] == "completed" else row["kitchen_stage"],
         "customer_id": row["customer_id"],
         "items": [
             {
@@ -321,6 +327,9 @@ def render_order(row: Mapping[str, Any]) -> dict[str, Any]:
         "version": row["version"],
         "created_at": row["created_at"],
         "updated_at": row["updated_at"],
+        "accepted_at": row["accepted_at"],
+        "preparing_at": row["preparing_at"],
+        "ready_at": row["ready_at"],
         "completed_at": row["completed_at"],
         "cancelled_at": row["cancelled_at"],
     }

@@ -13,6 +13,7 @@ VALUES: dict[str, Any] = json.loads(TEXT.replace("EXAMPLE_DAY", EXAMPLE_DAY))
 PENDING = VALUES["pending"]
 PAGE = {"data": [PENDING], **VALUES["page"]}
 COMPLETED = PENDING | VALUES["completed"]
+READY = PENDING | VALUES["ready"]
 
 LIST = [OpenApiExample("The newest of 137", value=PAGE, response_only=True, status_codes=["200"])]
 CREATE = [
@@ -23,4 +24,8 @@ RETRIEVE = [OpenApiExample("A pending order", value=PENDING, response_only=True,
 SET_STATUS = [
     OpenApiExample("Complete the order", value={"status": "completed"}, request_only=True),
     OpenApiExample("A completed order", value=COMPLETED, response_only=True, status_codes=["200"]),
+]
+SET_STAGE = [
+    OpenApiExample("The order is ready", value={"stage": "ready"}, request_only=True),
+    OpenApiExample("A pending order that is ready", value=READY, response_only=True, status_codes=["200"]),
 ]

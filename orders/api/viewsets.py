@@ -126,12 +126,7 @@ class OrderViewSet(StrictViewSet[Order]):
         """A pending order can be completed or cancelled; both are final. Setting the current status changes nothing
         and is not an error. With If-Match the status changes only if the order has that version.
         """
-        venue = get_request_venue(request)
-        order = Order.objects.of(venue).with_public_id(id).with_items().first()
-        if order is None:
-            raise NotFound("There is no such order.")
-        # Saves the query for the venue.
-        order.venue = venue
+        order = self.find_order(request, id)
         body = serializers.NewStatus.read(json_body(request))
         commands.change_status(
             order,
@@ -141,6 +136,41 @@ class OrderViewSet(StrictViewSet[Order]):
             versions=conditional_requests.if_match_versions(request),
         )
         return self.respond(order_json.serialize_order(order))
+
+    @extend_schema(
+        operation_id="set_order_stage",
+        summary="Move an order through the kitchen",
+        parameters=[schema.path_id("ord"), schema.ETAG, schema.IF_MATCH],
+        request=serializers.NewStage,
+        responses={200: serializers.OrderRecord},
+        extensions=schema.error_codes(ErrorCode.INVALID_TRANSITION, ErrorCode.NOT_FOUND, ErrorCode.VERSION_CONFLICT),
+        examples=openapi_examples.SET_STAGE,
+    )
+    @action(detail=True, methods=["put"], url_path="stage")
+    def set_stage(self, request: Request, id: str) -> HttpResponse:  # noqa: A002
+        """A pending order moves from `received` to `accepted`, `preparing` and `ready`, never back; stages can be
+        skipped. `handed_over` completes it. Setting the current stage changes nothing and is not an error. With
+        If-Match the stage changes only if the order has that version.
+        """
+        order = self.find_order(request, id)
+        commands.change_stage(
+            order,
+            serializers.NewStage.read(json_body(request))["stage"],
+            now=timezone.now(),
+            actor=get_key_actor(request),
+            versions=conditional_requests.if_match_versions(request),
+        )
+        return self.respond(order_json.serialize_order(order))
+
+    def find_order(self, request: Request, public_id: str) -> Order:
+        """Return an order of the key's venue with its lines. Raises NotFound. Two queries."""
+        venue = get_request_venue(request)
+        order = Order.objects.of(venue).with_public_id(public_id).with_items().first()
+        if order is None:
+            raise NotFound("There is no such order.")
+        # Saves the query for the venue.
+        order.venue = venue
+        return order
 
     def respond(self, record: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
         return json_response(record, code, headers={"ETag": conditional_requests.etag(record["version"])})

@@ -18,11 +18,14 @@ from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
 from framework.public_ids import decode
 from orders import board, commands, pricing
 from orders.models import InvalidTransition, Order
+from orders.models.orders import KITCHEN_STAGES
 
 # Minutes after which a pending order changes its colour.
 LATE_MIN, VERY_LATE_MIN = 10, 20
 OTHER = "Other"
 REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake or test", OTHER)
+# The stages that the board sets by one button; the API has one more, `preparing`, between them.
+STAGE_VERBS = {"accept": Order.Stage.ACCEPTED, "ready": Order.Stage.READY}
 ROLES = tuple(role.value for role, rights in RIGHTS_BY_ROLE.items() if Right.ORDERS in rights)
 
 
@@ -81,6 +84,11 @@ class Card:
     def lateness(self) -> str:
         """The CSS class for the waiting time."""
         return "very-late" if self.minutes >= VERY_LATE_MIN else "late" if self.minutes >= LATE_MIN else ""
+
+    @property
+    def next_verb(self) -> str:
+        """The button that moves it on in the kitchen: `accept`, `ready`, or empty."""
+        return {"received": "accept", "accepted": "ready", "preparing": "ready"}.get(self.order.kitchen_stage, "")
 
     @property
     def total(self) -> str | None:
@@ -150,32 +158,44 @@ def render_columns(request: PageRequest) -> HttpResponse:
 
 @page(Right.ORDERS, section="board", methods=("POST",))
 def change_status(request: PageRequest) -> HttpResponse:
-    """Complete, cancel or reopen one order; the parameter `complete`, `cancel` or `reopen` is its id.
+    """Move, complete, cancel or reopen one order; the parameter `accept`, `ready`, `complete`, `cancel` or `reopen` is
+    its id, and `undo` its id and the stage to which it goes back.
 
     An htmx request gets the columns and a toast; other requests are redirected to the board.
     """
-    verb = next((verb for verb in ("complete", "cancel", "reopen") if verb in request.POST), None)
+    verb = next(
+        (verb for verb in (*STAGE_VERBS, "undo", "complete", "cancel", "reopen") if verb in request.POST), None
+    )
     if verb is None:
         raise Http404
-    order = get_order(request, request.POST[verb])
+    public_id, _, stage = request.POST[verb].partition(" ")
+    order = get_order(request, public_id)
+    former = order.kitchen_stage
+    if verb == "undo" and stage not in KITCHEN_STAGES:
+        raise Http404
     form = CancellationForm(request.POST)
     if verb == "cancel" and not form.is_valid():
         text = " ".join(str(message) for errors in form.errors.values() for message in errors)
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     because = form.because if verb == "cancel" else ""
-    is_done, message = apply_action(order, verb, actor=request.access.actor, because=because)
+    is_done, message = apply_action(order, verb, actor=request.access.actor, because=because, stage=stage)
     if getattr(request, "htmx", None):
-        undo = order if is_done and verb == "complete" else None
-        context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo}
+        undo = order if is_done and verb in ("complete", *STAGE_VERBS) else None
+        context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo, "former": former}
         return render(request, "orders/board_moved.html", context)
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
     return redirect("order-board", venue=request.access.venue.public_id)
 
 
-def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
-    """Complete, cancel or reopen the order. Return whether that changed it, and a message for the user."""
+def apply_action(order: Order, verb: str, *, actor: str, because: str = "", stage: str = "") -> tuple[bool, str]:
+    """Move, complete, cancel or reopen the order. Return whether that changed it, and a message for the user."""
     now = timezone.now()
     try:
+        if verb in STAGE_VERBS or verb == "undo":
+            to_stage = STAGE_VERBS.get(verb, stage)
+            if commands.change_stage(order, to_stage, now=now, actor=actor, moves_back=verb == "undo"):
+                return True, f"Order {order.number} is {order.get_kitchen_stage_display()}."
+            return False, f"Order {order.number} is {order.get_kitchen_stage_display()} already."
         if verb == "reopen":
             commands.reopen_order(order, now=now, actor=actor)
             return True, f"Order {order.number} was reopened."
@@ -188,5 +208,5 @@ def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> t
     actor = events.values_list("actor", flat=True).first() or ""
     kind, _, name = actor.partition(":")
     by = {"staff": f", by {name}", "key": ", by the API"}.get(kind, "")
-    state = "to do" if order.status == Order.Status.PENDING else order.status
+    state = order.kitchen_stage if order.status == Order.Status.PENDING else order.status
     return False, f"Order {order.number} is already {state}{by}."

@@ -86,7 +86,7 @@ def download(request: PageRequest) -> HttpResponse:
 def format_history_line(event: Event) -> dict[str, Any]:
     kind, _, name = event.actor.partition(":")
     actor = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
-    label = EVENT_LABELS.get(EventType(event.type), event.type)
+    label = EVENT_LABELS.get(EventType(event.type)) or event.record["stage"].capitalize()
     return {"at": event.created_at, "label": label, "actor": actor}
 
 

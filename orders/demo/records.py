@@ -41,6 +41,8 @@ QUANTITIES = (1, 1, 1, 2, 2)
 NOTE_SHARE, DELIVERY_SHARE, PROGRAM_SHARE = 0.25, 0.4, 0.7
 # Minutes until an order is completed.
 PREPARATION_MIN = (12, 35)
+# What the kitchen has done with pending orders of an age in minutes.
+STAGES = ((10, Order.Stage.READY), (3, Order.Stage.ACCEPTED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,7 @@ class Plan:
     placed_at: datetime
     status: Order.Status
     changed_at: datetime
+    stage: Order.Stage = Order.Stage.RECEIVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,13 @@ def list_plans(venue: Venue, *, now: datetime) -> Iterator[tuple[Plan, Random]]:
         placed_at = now.replace(microsecond=0) - age
         ends = {COMPLETED: row.get("completed_after_min"), CANCELLED: row.get("cancelled_after_min")}
         status, after_min = next(((status, after) for status, after in ends.items() if after), (PENDING, 0))
-        changed_at = placed_at + timedelta(minutes=after_min)
-        yield Plan(name=f"order {placed_at}", placed_at=placed_at, status=status, changed_at=changed_at), rng
+        stage = next((stage for minutes, stage in STAGES if row["age_min"] >= minutes), Order.Stage.RECEIVED)
+        # A stage is reached in half of the time that has passed.
+        changed_at = placed_at + (timedelta(minutes=after_min) if after_min else age / 2)
+        yield (
+            Plan(name=f"order {placed_at}", placed_at=placed_at, status=status, changed_at=changed_at, stage=stage),
+            rng,
+        )
 
 
 def plan_past_day(rng: Random, day: date, zone: ZoneInfo) -> list[Plan]:
@@ -171,6 +179,11 @@ def build_events(plan: Plan, order: Order) -> Iterator[tuple[Any, ...]]:
     build = partial(event_row, order.venue_id, subject=order.pk)
     actor = PROGRAM if random_of(order.venue_id, order.pk).random() < PROGRAM_SHARE else STAFF
     yield build(EventType.ORDER_CREATED, actor=actor, record=serialize_order(order), version=1, at=plan.placed_at)
+    if plan.status == PENDING and plan.stage != Order.Stage.RECEIVED:
+        order.kitchen_stage, order.version, order.updated_at = plan.stage, 2, plan.changed_at
+        setattr(order, f"{plan.stage}_at", plan.changed_at)
+        kind = EventType.ORDER_STAGE_CHANGED
+        yield build(kind, actor=STAFF, record=serialize_order(order), version=2, at=plan.changed_at)
     if plan.status != PENDING:
         order.status, order.version, order.updated_at = plan.status, 2, plan.changed_at
         setattr(order, f"{plan.status}_at", plan.changed_at)

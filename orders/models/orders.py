@@ -12,6 +12,9 @@ from framework.errors import ApiError, ErrorCode
 from framework.public_ids import PublicId, decode, new_id
 
 PREFIX = "ord"
+# In order; each but the first has a column with its moment. The last stage, `handed_over`, is the completion.
+KITCHEN_STAGES = ("received", "accepted", "preparing", "ready")
+STAGE_MOMENTS = ("accepted_at", "preparing_at", "ready_at")
 
 
 class InvalidTransition(ApiError):
@@ -57,11 +60,27 @@ class Order(models.Model):
         COMPLETED = "completed"
         CANCELLED = "cancelled"
 
+    class Stage(models.TextChoices):
+        """How far the kitchen is, in order. A handed-over order is completed, and no other is."""
+
+        RECEIVED = "received"
+        ACCEPTED = "accepted"
+        PREPARING = "preparing"
+        READY = "ready"
+        HANDED_OVER = "handed_over"
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="orders", db_index=False)
     number = models.PositiveIntegerField(help_text="Number for the counter; starts at 1 each business day")
     business_date = models.DateField(help_text="The date in the venue's time zone")
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    kitchen_stage = models.CharField(
+        max_length=9,
+        choices=[(stage, stage) for stage in KITCHEN_STAGES],
+        default=Stage.RECEIVED,
+        db_default=Stage.RECEIVED,
+        help_text="The last stage before it was handed over or cancelled",
+    )
     customer_id = models.CharField(max_length=64)
     delivery_address = models.CharField(max_length=500, null=True, blank=True, help_text="Empty: pick-up")
     payment_method = models.CharField(max_length=40)
@@ -73,6 +92,10 @@ class Order(models.Model):
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    # The moment of each stage; null if it was skipped.
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    preparing_at = models.DateTimeField(null=True, blank=True)
+    ready_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
     cancelled_because = models.CharField(
@@ -118,6 +141,11 @@ class Order(models.Model):
 
     public_id = PublicId(PREFIX)
 
+    @property
+    def stage(self) -> str:
+        """How far the kitchen is. No row stores `handed_over`: it is the completion."""
+        return self.Stage.HANDED_OVER if self.status == self.Status.COMPLETED else self.kitchen_stage
+
     def change_status(
         self, status: str, *, now: datetime, versions: Collection[int] | None = None, because: str = ""
     ) -> bool:
@@ -146,6 +174,39 @@ class Order(models.Model):
         if not changed and self.status != status:
             raise InvalidTransition(f"This order is {self.status}, which is final.", param="status")
         return bool(changed)
+
+    def change_stage(
+        self, stage: str, *, now: datetime, versions: Collection[int] | None = None, moves_back: bool = False
+    ) -> bool:
+        """Move a pending order to a stage of the kitchen; return whether that changed it.
+
+        Called by orders.commands.change_stage, which stores the event too. A stage goes back only with `moves_back`,
+        for the staff; then the moments of the later stages are removed. One conditional UPDATE, so of two concurrent
+        moves to one stage exactly one succeeds. Raises VersionConflict, InvalidTransition.
+        """
+        nth = KITCHEN_STAGES.index(stage)
+        before, after = KITCHEN_STAGES[:nth], KITCHEN_STAGES[nth + 1 :]
+        moments: dict[str, datetime | None] = {f"{each}_at": None for each in after if moves_back}
+        if before and not moves_back:
+            moments[f"{stage}_at"] = now
+        orders = Order.objects.filter(
+            pk=self.pk, status=self.Status.PENDING, kitchen_stage__in=after if moves_back else before
+        )
+        changed = (orders if versions is None else orders.filter(version__in=versions)).update(
+            kitchen_stage=stage, version=F("version") + 1, updated_at=now, **moments
+        )
+        self.refresh_from_db(fields=["status", "version", "updated_at", "kitchen_stage", *STAGE_MOMENTS])
+        if changed:
+            return True
+        if versions is not None and self.version not in versions:
+            raise VersionConflict(f"This order has version {self.version}.")
+        if self.status != self.Status.PENDING:
+            raise InvalidTransition(f"This order is {self.status}, which is final.", param="stage")
+        if self.kitchen_stage != stage:
+            raise InvalidTransition(
+                f"This order is {self.kitchen_stage} already, and a stage never goes back.", param="stage"
+            )
+        return False
 
     def reopen(self, *, now: datetime) -> None:
         """Make a completed order pending. Called by orders.commands.reopen_order, which stores the event too.

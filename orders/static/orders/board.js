@@ -13,7 +13,7 @@
   const screenButton = document.getElementById("full-screen");
   const known = new Set();
   let lastAnswer = new Date();
-  let focusAfterSwap = null; // the id of the element to focus after the next swap
+  let focusAfterSwap = null; // the ids of the elements of which the first is focused after the next swap
   let toastTimer = 0;
 
   const seen = () => document.getElementById("seen");
@@ -38,9 +38,8 @@
   // Cards of different heights without holes between them: each spans as many rows of one pixel as it needs.
   const GAP = 12;
   function packCards() {
-    const list = document.getElementById("todo-cards");
-    if (!list) return;
-    list.classList.add("packed");
+    // Not a class of the list: htmx sets the classes of what it has swapped once more, a moment later.
+    board.classList.add("packed");
     const heights = cards().map((card) => card.offsetHeight);
     cards().forEach((card, place) => { card.style.gridRowEnd = `span ${heights[place] + GAP}`; });
   }
@@ -159,7 +158,11 @@
     if (actionButton) {
       event.preventDefault();
       if (actionButton.disabled) return;
-      focusAfterSwap = actionButton.name === "reopen" ? `complete-${actionButton.value}` : next(actionButton.closest("[data-order]"));
+      const order = actionButton.value.split(" ")[0];
+      // A completed card goes to the drawer; all others stay.
+      focusAfterSwap = actionButton.name === "complete"
+        ? [next(actionButton.closest("[data-order]"))]
+        : [...(actionButton.name === "reopen" ? [] : [`next-${order}`]), `complete-${order}`];
       actionButton.disabled = true;
       setTimeout(() => { actionButton.disabled = false; }, 4000);
       send({ [actionButton.name]: actionButton.value });
@@ -185,7 +188,7 @@
     event.preventDefault();
     const form = event.target;
     const card = document.getElementById(`card-${form.elements.cancel.value}`);
-    focusAfterSwap = card ? next(card) : "todo";
+    focusAfterSwap = [card ? next(card) : "todo"];
     send({ cancel: form.elements.cancel.value, reason: form.elements.reason.value, details: form.elements.details.value });
   });
   dialog.addEventListener("close", () => {
@@ -287,7 +290,8 @@
     const isMove = event.detail.elt === board || event.detail.requestConfig?.elt === board;
     if (isMove && focusAfterSwap) {
       if (dialog.open) dialog.close();
-      (document.getElementById(focusAfterSwap) ?? document.getElementById("todo")).focus();
+      const found = [...focusAfterSwap, "todo"].map((id) => document.getElementById(id)).find((element) => element);
+      found.focus();
       focusAfterSwap = null;
     } else if (focused && !dialog.open && !document.getElementById(focused.id)) {
       (document.getElementById(focused.next) ?? document.getElementById("todo")).focus({ preventScroll: true });

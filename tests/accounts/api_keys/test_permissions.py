@@ -19,6 +19,7 @@ NEEDED = {
     ("GET", "/api/v1/orders/{id}"): "orders:read",
     ("HEAD", "/api/v1/orders/{id}"): "orders:read",
     ("PUT", "/api/v1/orders/{id}/status"): "orders:write",
+    ("PUT", "/api/v1/orders/{id}/stage"): "orders:write",
     ("GET", "/api/v1/reservations"): "reservations:read",
     ("HEAD", "/api/v1/reservations"): "reservations:read",
     ("POST", "/api/v1/reservations"): "reservations:write",

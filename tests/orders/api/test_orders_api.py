@@ -56,6 +56,7 @@ def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
         "number": 1,
         "business_date": "2026-11-21",
         "status": "pending",
+        "stage": "received",
         "customer_id": "cust_123",
         "items": [
             line | {"quantity": 2, "notes": "no basil\nbut oregano"},
@@ -71,6 +72,9 @@ def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
         "version": 1,
         "created_at": "2026-11-21T12:00:00Z",
         "updated_at": "2026-11-21T12:00:00Z",
+        "accepted_at": None,
+        "preparing_at": None,
+        "ready_at": None,
         "completed_at": None,
         "cancelled_at": None,
     }
@@ -102,6 +106,7 @@ def test_a_completed_order_says_when(api: Client) -> None:
     assert response["ETag"] == '"2"'
     assert response.json() == record | {
         "status": "completed",
+        "stage": "handed_over",
         "version": 2,
         "updated_at": "2026-11-21T13:00:00Z",
         "completed_at": "2026-11-21T13:00:00Z",

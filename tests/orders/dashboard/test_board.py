@@ -173,6 +173,36 @@ def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client
     ]
 
 
+def test_a_tap_accepts_an_order_the_next_makes_it_ready_and_each_is_taken_back(venue: Venue, kitchen: Client) -> None:
+    order = builders.order(venue)
+    key = order.public_id
+    assert f'name="accept" value="{key}"' in kitchen.get(at(venue)).content.decode()
+    accepted = tap(kitchen, venue, accept=key).content.decode()
+    assert f"Order {order.number} is accepted." in accepted
+    assert f'name="ready" value="{key}"' in accepted
+    assert f'name="undo" value="{key} received" id="undo"' in accepted
+    ready = tap(kitchen, venue, ready=key).content.decode()
+    assert '<p class="ticket-stage ready">Ready</p>' in ready
+    assert f'id="next-{key}"' not in ready
+    for stage in ("accepted", "received"):
+        tap(kitchen, venue, undo=f"{key} {stage}")
+        order.refresh_from_db()
+        assert (order.status, order.stage) == ("pending", stage)
+    events = Event.objects.filter(subject=order.pk).order_by("created_at", "id")
+    assert [event.record["stage"] for event in events] == ["received", "accepted", "ready", "accepted", "received"]
+
+
+def test_a_stage_that_another_tablet_has_set_is_said_and_an_unknown_one_is_not_found(
+    venue: Venue, kitchen: Client
+) -> None:
+    order = builders.order(venue)
+    tap(kitchen, venue, ready=order.public_id)
+    again = tap(kitchen, venue, accept=order.public_id).content.decode()
+    assert f"Order {order.number} is already ready, by kitchen@example.com." in again
+    assert tap(kitchen, venue, undo=f"{order.public_id} handed_over").status_code == 404
+    assert tap(kitchen, venue, undo=order.public_id).status_code == 404
+
+
 @pytest.mark.exhaustive
 def test_cancellation_reason_of_staff_is_not_in_the_api(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
