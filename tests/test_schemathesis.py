@@ -27,8 +27,9 @@ CONFIG = Path(settings.BASE_DIR) / "schemathesis.toml"
 
 
 @pytest.mark.stack
-@pytest.mark.parametrize("name", ["management", "management-v2", "data"])
+@pytest.mark.parametrize("name", ["management-v2", "data"])
 def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
+    # Version 2 has all operations of version 1, by the same viewsets.
     # A key gives its account's rate in the data API, where a stranger has one at each of their addresses.
     done = st(up, name, bearer="" if name == "data" else up.record["management"]["wide_api_key"])
     assert done.returncode == 0, done.stdout[-6000:]
