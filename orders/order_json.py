@@ -14,7 +14,7 @@ from framework.api.pagination.page_number import Page
 from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
 from framework.public_ids import decode, encode
-from orders.models import Order
+from orders.models import Order, Orders
 from orders.models.orders import PREFIX
 from orders.pricing import DECIMALS, DEFAULT_DECIMALS, format_if_priced
 
@@ -144,6 +144,20 @@ def read_page(venue: Venue, page: Page, *, status: str | None = None) -> tuple[i
     if page.offset >= total:
         return total, []
     ids = [pk for (pk,) in prepared_statements.fetch_all(KEYS[condition], values)]
+    return total, [_serialize_row(row) for row in prepared_statements.fetch_all(LATER_PAGE, {"ids": ids})]
+
+
+def read_filtered_page(venue: Venue, page: Page, orders: Orders) -> tuple[int, list[dict[str, Any]]]:
+    """Return the number of these orders that are the venue's, and the records of a page, newest first.
+
+    Three queries, one for a page past the end.
+    """
+    matching = orders.of(venue)
+    total = matching.count()
+    if page.offset >= total:
+        return total, []
+    keys = matching.newest_first().values_list("pk", flat=True)
+    ids = list(keys[page.offset : page.offset + page.limit])
     return total, [_serialize_row(row) for row in prepared_statements.fetch_all(LATER_PAGE, {"ids": ids})]
 
 

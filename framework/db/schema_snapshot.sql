@@ -3750,23 +3750,24 @@ INSERT INTO public.django_migrations VALUES
 	(56, 'orders', '0002_functions_and_triggers', now()),
 	(57, 'orders', '0003_allergens_and_photos', now()),
 	(58, 'orders', '0004_order_stages', now()),
-	(59, 'pghistory', '0001_initial', now()),
-	(60, 'pghistory', '0002_aggregateevent', now()),
-	(61, 'pghistory', '0003_auto_20201023_1636', now()),
-	(62, 'pghistory', '0004_auto_20220906_1625', now()),
-	(63, 'pghistory', '0005_events_middlewareevents', now()),
-	(64, 'pghistory', '0006_delete_aggregateevent', now()),
-	(65, 'pghistory', '0007_auto_20250421_0444', now()),
-	(66, 'reservations', '0002_functions_and_triggers', now()),
-	(67, 'reservations', '0003_holds', now()),
-	(68, 'reservations', '0004_validate_seatings', now()),
-	(69, 'reservations', '0005_seating_by_hold', now()),
-	(70, 'reservations', '0006_guest_mail_former', now()),
-	(71, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(72, 'reservations', '0008_branding', now()),
-	(73, 'reservations', '0009_terms_and_deposits', now()),
-	(74, 'sessions', '0001_initial', now()),
-	(75, 'usersessions', '0001_initial', now());
+	(59, 'orders', '0005_order_lists', now()),
+	(60, 'pghistory', '0001_initial', now()),
+	(61, 'pghistory', '0002_aggregateevent', now()),
+	(62, 'pghistory', '0003_auto_20201023_1636', now()),
+	(63, 'pghistory', '0004_auto_20220906_1625', now()),
+	(64, 'pghistory', '0005_events_middlewareevents', now()),
+	(65, 'pghistory', '0006_delete_aggregateevent', now()),
+	(66, 'pghistory', '0007_auto_20250421_0444', now()),
+	(67, 'reservations', '0002_functions_and_triggers', now()),
+	(68, 'reservations', '0003_holds', now()),
+	(69, 'reservations', '0004_validate_seatings', now()),
+	(70, 'reservations', '0005_seating_by_hold', now()),
+	(71, 'reservations', '0006_guest_mail_former', now()),
+	(72, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(73, 'reservations', '0008_branding', now()),
+	(74, 'reservations', '0009_terms_and_deposits', now()),
+	(75, 'sessions', '0001_initial', now()),
+	(76, 'usersessions', '0001_initial', now());
 
 
 
@@ -3851,7 +3852,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 110, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 75, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 76, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);
@@ -4358,6 +4359,8 @@ CREATE INDEX online_booking_by_contact ON public.reservations_onlinebooking USIN
 CREATE INDEX online_booking_by_ip ON public.reservations_onlinebooking USING btree (ip_hash, created_at);
 CREATE INDEX order_last_cancelled ON public.orders_order USING btree (venue_id, cancelled_at DESC, id DESC) WHERE (cancelled_at IS NOT NULL);
 CREATE INDEX order_last_completed ON public.orders_order USING btree (venue_id, completed_at DESC, id DESC) WHERE (completed_at IS NOT NULL);
+CREATE INDEX order_last_updated ON public.orders_order USING btree (venue_id, updated_at);
+CREATE INDEX order_newest_of_customer ON public.orders_order USING btree (venue_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_status ON public.orders_order USING btree (venue_id, status, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_venue ON public.orders_order USING btree (venue_id, created_at DESC, id DESC);
 CREATE INDEX orders_menucategorychange_menu_id_eeb1420b ON public.orders_menucategorychange USING btree (menu_id);

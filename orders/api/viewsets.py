@@ -22,23 +22,63 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
+from framework.api.query_params.declarations import parse_moment
 from framework.api.renderers import json_response
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
-from framework.errors import ErrorCode, NotFound
+from framework.errors import ErrorCode, InvalidRequest, NotFound
 from orders import commands, order_json, serializers
 from orders.api import openapi_examples
-from orders.models import Order
+from orders.models import Order, Orders
 
 STATUSES = tuple(Order.Status.values)
+MAX_CUSTOMER_ID = 64
 
 
 class OrderFilter(filters.FilterSet):
+    """Documents the parameters, which the view parses."""
+
     status = StrictChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
+    stage = StrictChoiceFilter(
+        choices=Order.Stage.choices, label="Only orders of this stage; a cancelled order keeps its last one"
+    )
+    customer_id = filters.CharFilter(label="Only orders of this customer", max_length=64)
+    created_from = filters.IsoDateTimeFilter(label="Only orders that were placed at this moment or later")
+    created_to = filters.IsoDateTimeFilter(label="Only orders that were placed before this moment")
+    updated_since = filters.IsoDateTimeFilter(
+        label="Only orders that were changed at this moment or later. To miss none, ask from a minute before your last"
+        " call: a change is visible shortly after its `updated_at`"
+    )
 
     class Meta:
         model = Order
         fields: list[str] = []
+
+
+def parse_customer_id(params: Mapping[str, str]) -> str | None:
+    customer_id = params.get("customer_id")
+    if customer_id and len(customer_id) > MAX_CUSTOMER_ID:
+        raise InvalidRequest(f"This must be at most {MAX_CUSTOMER_ID} characters long.", param="customer_id")
+    return customer_id
+
+
+def filter_orders(params: Mapping[str, str]) -> Orders:
+    """Return the orders that match the parameters, of any venue. Raises InvalidRequest, ValidationError."""
+    created_from, created_to, updated_since = (
+        parse_moment(params, name) for name in ("created_from", "created_to", "updated_since")
+    )
+    if created_from and created_to and created_from >= created_to:
+        raise InvalidRequest("`created_to` must be later than `created_from`.", param="created_to")
+    filters = {
+        "status": parse_choice(params, "status", STATUSES),
+        "customer_id": parse_customer_id(params),
+        "created_at__gte": created_from,
+        "created_at__lt": created_to,
+        "updated_at__gte": updated_since,
+    }
+    orders = Order.objects.filter(**{name: value for name, value in filters.items() if value is not None})
+    stage = parse_choice(params, "stage", Order.Stage.values)
+    return orders.of_stage(stage) if stage else orders
 
 
 class OrderViewSet(StrictViewSet[Order]):
@@ -62,11 +102,14 @@ class OrderViewSet(StrictViewSet[Order]):
         examples=openapi_examples.LIST,
     )
     def list(self, request: Request) -> HttpResponse:
-        """A page past the end is empty. `pagination.total` counts all orders that match."""
-        params = parser.parse_query(request, ("status", *self.page_parameters))
+        """A page past the end is empty. `pagination.total` counts all orders that match. Filters can be combined."""
+        params = parser.parse_query(request, (*OrderFilter.base_filters, *self.page_parameters))
         page = page_number.parse_page(params)
-        state = parse_choice(params, "status", STATUSES)
-        total, records = order_json.read_page(get_request_venue(request), page, status=state)
+        venue, state = get_request_venue(request), parse_choice(params, "status", STATUSES)
+        if params.keys() <= {"status", *self.page_parameters}:
+            total, records = order_json.read_page(venue, page, status=state)
+        else:
+            total, records = order_json.read_filtered_page(venue, page, filter_orders(params))
         return page_number.page_response(request, records, params=params, page=page, total=total)
 
     @extend_schema(

@@ -46,6 +46,12 @@ class Orders(models.QuerySet["Order"]):
         """Order by the time of creation, then by the UUIDv7 id."""
         return self.order_by("-created_at", "-id")
 
+    def of_stage(self, stage: str) -> Self:
+        """Filter to the orders whose record has this stage."""
+        if stage == Order.Stage.HANDED_OVER:
+            return self.filter(status=Order.Status.COMPLETED)
+        return self.exclude(status=Order.Status.COMPLETED).filter(kitchen_stage=stage)
+
     def with_public_id(self, public_id: str) -> Self:
         """Filter to the order with this public id; none if it is malformed."""
         key = decode(PREFIX, public_id)
@@ -123,6 +129,8 @@ class Order(models.Model):
         indexes = [
             models.Index(fields=["venue", "-created_at", "-id"], name="order_newest_of_venue"),
             models.Index(fields=["venue", "status", "-created_at", "-id"], name="order_newest_of_status"),
+            models.Index(fields=["venue", "updated_at"], name="order_last_updated"),
+            models.Index(fields=["venue", "customer_id", "-created_at", "-id"], name="order_newest_of_customer"),
             # For the board's orders of today. New orders are in neither index.
             models.Index(
                 fields=["venue", "-completed_at", "-id"],

@@ -301,6 +301,9 @@ def test_a_parameter_of_what_no_parameter_is_is_refused(
     operation: Operation, path: str, api: Client, value: str
 ) -> None:
     for name in operation.parameters:
+        if (name, value) == ("customer_id", "%D9%A1"):
+            # Customers have any id that is a text.
+            continue
         response = operation.send(api, f"{path}?{name}={value}")
         # What is not UTF-8 is not taken apart, so no parameter can be named.
         refusal(response, param=None if value in ("%FF", "%ED%A0%80") else name)

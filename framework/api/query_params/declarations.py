@@ -11,8 +11,10 @@ from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 from rest_framework.request import Request
 
+from framework.api.error_handler import invalid_request
 from framework.api.fields import TextField
 from framework.api.query_params import parser
+from framework.errors import Problem
 
 TIME_PATTERN = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 # RFC 3339, section 5.6, without leap seconds.
@@ -175,6 +177,20 @@ class DateTimeParam(ParsedTextParam):
 
     def to_internal_value(self, data: Any) -> Any:
         return parse_datetime(super().to_internal_value(data))
+
+
+MOMENT = DateTimeParam()
+
+
+def parse_moment(params: Mapping[str, str], name: str) -> datetime | None:
+    """The moment in UTC of a parameter in RFC 3339 format; None if it is absent. Raises InvalidRequest."""
+    if name not in params:
+        return None
+    try:
+        moment: datetime = MOMENT.run_validation(params[name])
+    except serializers.ValidationError as error:
+        raise invalid_request([Problem(name, str(message)) for message in error.detail]) from error
+    return moment
 
 
 class PageParams(QueryParams):

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Venue
+from orders import commands
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -28,6 +29,88 @@ def test_a_filtered_list_counts_what_matches(api: Client, venue: Venue) -> None:
     answer = api.get(ORDERS, {"status": "completed", "limit": "1"}).json()
     assert [record["status"] for record in answer["data"]] == ["completed"]
     assert answer["pagination"] == {"page": 1, "limit": 1, "total": 2, "total_pages": 2, "has_more": True}
+
+
+def numbers(api: Client, **params: str) -> list[int]:
+    """The numbers of the orders on the first page, and as many are counted."""
+    answer = api.get(ORDERS, params)
+    assert answer.status_code == 200, answer.json()
+    found = [record["number"] for record in answer.json()["data"]]
+    assert answer.json()["pagination"]["total"] == len(found)
+    return found
+
+
+@pytest.mark.django_db
+def test_orders_are_filtered_by_customer_stage_and_the_moments_of_placing_and_changing(
+    api: Client, venue: Venue, other_venue: Venue
+) -> None:
+    builders.order(other_venue, now=NOON)
+    first, second, third = (
+        builders.order(venue, now=NOON + timedelta(minutes=minutes), customer_id=customer)
+        for minutes, customer in ((0, "ada"), (10, "grace"), (20, "ada"))
+    )
+    late = NOON + timedelta(hours=2)
+    commands.change_stage(first, "ready", now=late, actor="staff:ada@example.com")
+    commands.change_status(second, "completed", now=late + timedelta(minutes=1), actor="staff:ada@example.com")
+    assert numbers(api, customer_id="ada") == [3, 1]
+    assert numbers(api, customer_id="nobody") == []
+    assert numbers(api, stage="ready") == [1]
+    assert numbers(api, stage="received") == [3]
+    assert numbers(api, stage="handed_over") == [2]
+    assert numbers(api, stage="ready", status="completed") == []
+    assert numbers(api, created_from="2026-11-21T12:10:00Z") == [3, 2]
+    assert numbers(api, created_to="2026-11-21T12:10:00Z") == [1]
+    assert numbers(api, created_from="2026-11-21T13:10:00+01:00", created_to="2026-11-21T12:20:00Z") == [2]
+    assert numbers(api, updated_since="2026-11-21T14:00:00Z") == [2, 1]
+    assert numbers(api, updated_since="2026-11-21T14:00:01Z", customer_id="ada") == []
+    commands.change_status(third, "cancelled", now=late, actor="staff:ada@example.com")
+    assert numbers(api, stage="received") == [3]
+
+
+@pytest.mark.django_db
+def test_a_filtered_list_has_pages_with_links_that_keep_the_filters(api: Client, venue: Venue) -> None:
+    for _ in range(5):
+        builders.order(venue, customer_id="ada")
+    builders.order(venue, customer_id="grace")
+    with costing(3):
+        answer = api.get(ORDERS, {"customer_id": "ada", "limit": "2", "page": "2"})
+    assert [record["number"] for record in answer.json()["data"]] == [3, 2]
+    assert answer.json()["pagination"] == {"page": 2, "limit": 2, "total": 5, "total_pages": 3, "has_more": True}
+    assert "customer_id=ada&limit=2&page=3>" in answer["Link"].replace("&amp;", "&")
+    with costing(1):
+        assert api.get(ORDERS, {"customer_id": "ada", "page": "9"}).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("params", "param", "message"),
+    [
+        ({"stage": "cooking"}, "stage", "This must be one of: received, accepted, preparing, ready, handed_over."),
+        (
+            {"updated_since": "yesterday"},
+            "updated_since",
+            "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B.",
+        ),
+        ({"created_from": "2026-02-30T12:00:00Z"}, "created_from", "There is no such moment in the calendar."),
+        (
+            {"created_from": "2026-11-21T12:00:00Z", "created_to": "2026-11-21T12:00:00Z"},
+            "created_to",
+            "`created_to` must be later than `created_from`.",
+        ),
+        ({"customer_id": "x" * 65}, "customer_id", "This must be at most 64 characters long."),
+        (
+            {"customer": "ada"},
+            "customer",
+            "Unknown parameter `customer`. Did you mean `customer_id`? Known: status, stage, customer_id, created_from,"
+            " created_to, updated_since, limit, page.",
+        ),
+    ],
+)
+@pytest.mark.django_db
+def test_a_filter_that_cannot_be_is_refused_by_name(
+    api: Client, params: dict[str, str], param: str, message: str
+) -> None:
+    ((name, text),) = builders.problems_of(api.get(ORDERS, params))
+    assert (name, text.removeprefix(f"`{param}`: ")) == (param, message)
 
 
 @pytest.mark.parametrize("count", [1, 20])
