@@ -100,8 +100,8 @@ def test_a_filtered_list_has_pages_with_links_that_keep_the_filters(api: Client,
         (
             {"customer": "ada"},
             "customer",
-            "Unknown parameter `customer`. Did you mean `customer_id`? Known: status, stage, customer_id, created_from,"
-            " created_to, updated_since, limit, page.",
+            "Unknown parameter `customer`. Did you mean `customer_id`? Known: status, stage, customer_id,"
+            " created_from, created_to, updated_since, limit, page.",
         ),
     ],
 )
