@@ -103,12 +103,12 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
     actions = ["complete", "cancel", "reopen"]
     fields = [
         ("number", "business_date", "venue"),
-        ("status", "version"),
+        ("status", "stage", "version"),
         ("customer_id", "payment_method"),
         "delivery_address",
         ("currency", "before_tax", "of_tax", "in_total"),
         "metadata",
-        ("created_at", "updated_at", "completed_at", "cancelled_at"),
+        ("created_at", "updated_at", "accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
         "cancelled_because",
         "events",
     ]
