@@ -102,6 +102,7 @@ def change_status(
     actor: str,
     versions: Collection[int] | None = None,
     because: str = "",
+    param: str = "status",
 ) -> bool:
     """Complete or cancel a pending order; return whether that changed it.
 
@@ -109,7 +110,7 @@ def change_status(
     InvalidTransition (see Order.change_status).
     """
     with transaction.atomic():
-        changed = order.change_status(status, now=now, versions=versions, because=because)
+        changed = order.change_status(status, now=now, versions=versions, because=because, param=param)
         if changed:
             record_order_event(order, EventType(f"order.{status}"), actor=actor, now=now)
     return changed
@@ -129,7 +130,7 @@ def change_stage(
     Only the staff move a stage back, with `moves_back`. Raises VersionConflict, InvalidTransition.
     """
     if stage == Order.Stage.HANDED_OVER:
-        return change_status(order, Order.Status.COMPLETED, now=now, actor=actor, versions=versions)
+        return change_status(order, Order.Status.COMPLETED, now=now, actor=actor, versions=versions, param="stage")
     with transaction.atomic():
         changed = order.change_stage(stage, now=now, versions=versions, moves_back=moves_back)
         if changed:

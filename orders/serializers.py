@@ -76,7 +76,7 @@ class NewStage(StrictSerializer):
 
     stage = StrictChoiceField(
         choices=Order.Stage.choices,
-        help_text="A later stage than the current one; stages may be skipped. `handed_over` completes the order.",
+        help_text="The current stage or a later one; stages can be skipped. `handed_over` completes the order.",
     )
 
 

@@ -20,6 +20,7 @@ from catalogue.offers.booking import (
     NoSuchBooking,
     SlotFull,
     check_guest,
+    contact_columns,
     find_overlapping,
     list_contacts,
     lock_contacts,
@@ -119,14 +120,14 @@ def book_table(
     )
     with transaction.atomic():
         if paid is None:
-            contact = lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
+            lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
         else:
             # Its try was counted when the table was held.
             lock_contacts(customer_email, customer_phone)
             booked = with_restaurant().filter(deposit__payment=paid.receipt.payment).first()
             if booked is not None:
                 return booked
-            contact = check_guest(customer_email, customer_phone, wanted=wanted, now=now)
+            check_guest(customer_email, customer_phone, wanted=wanted, now=now)
         try:
             reservation = _book_held(book, paid.hold_id) if paid and paid.hold_id else book()
         except (SlotUnavailable, OutsideServiceHours) as refusal:
@@ -134,7 +135,11 @@ def book_table(
         if reservation.status != Reservation.Status.CONFIRMED:
             raise _needs_staff(party_size)
         booking = FlowBooking.objects.create(
-            reservation=reservation, seats=party_size, contact=contact, owner=owner, created_at=now
+            reservation=reservation,
+            seats=party_size,
+            owner=owner,
+            created_at=now,
+            **contact_columns(customer_email, customer_phone),
         )
         if paid is not None:
             Deposit.objects.create(booking=booking, payment_id=paid.receipt.payment)

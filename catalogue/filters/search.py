@@ -140,7 +140,8 @@ class SearchParams(QueryParams):
     bookable_at = LocalTimeOfDay(
         required=False,
         help_text="Only restaurants with a free table for `party_size` at this time on their clock, with or without an"
-        " offer: `2026-11-21T19:30`.",
+        " offer: `2026-11-21T19:30`. Refused if it has passed or is too far ahead for all of them, or lies between the"
+        " seating times of all.",
     )
     sort = SortBy(
         required=False,

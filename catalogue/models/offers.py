@@ -153,7 +153,16 @@ class FlowBooking(models.Model):
     slot = models.ForeignKey(FlowSlot, on_delete=models.PROTECT, related_name="bookings", null=True)
     reservation = models.OneToOneField(Reservation, on_delete=models.CASCADE, related_name="flow_booking")
     seats = models.PositiveSmallIntegerField()
-    contact = models.CharField(max_length=64, help_text="Hash of the guest's mail address or phone: what caps count")
+    contact = models.CharField(
+        max_length=64, help_text="Hash of the guest's email address, or without one of the number; limits count it"
+    )
+    phone_contact = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Hash of the number beside an email address; limits count it too",
+    )
     owner = models.CharField(
         max_length=64,
         blank=True,
@@ -167,6 +176,11 @@ class FlowBooking(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["contact", "created_at"], name="flow_booking_of_contact"),
+            models.Index(
+                fields=["phone_contact", "created_at"],
+                name="flow_booking_of_phone",
+                condition=~Q(phone_contact=""),
+            ),
             models.Index(fields=["owner", "id"], name="flow_booking_of_owner", condition=~Q(owner="")),
             models.Index(fields=["slot"], name="flow_booking_holding", condition=Q(released_at__isnull=True)),
         ]

@@ -139,7 +139,7 @@ def book_offer(
     """
     with transaction.atomic():
         wanted = None if additional_table else party_at_offer(offer, party_size=party_size)
-        contact = lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
+        lock_guest(customer_email, customer_phone, wanted=wanted, now=now)
         take_seats(offer, seats=party_size, now=now)
         slot = FlowSlot.objects.select_related("restaurant__listing__venue").get(pk=offer)
         venue = slot.restaurant.listing.venue
@@ -167,7 +167,12 @@ def book_offer(
         if reservation.status != Reservation.Status.CONFIRMED or reservation.starts_at != slot.starts_at:
             raise slot_full(slot, party_size)
         return FlowBooking.objects.create(
-            slot=slot, reservation=reservation, seats=party_size, contact=contact, owner=owner, created_at=now
+            slot=slot,
+            reservation=reservation,
+            seats=party_size,
+            owner=owner,
+            created_at=now,
+            **contact_columns(customer_email, customer_phone),
         )
 
 
@@ -183,8 +188,8 @@ def party_at_offer(offer: UUID, *, party_size: int) -> Reservation | None:
 
 def lock_guest(
     customer_email: str | None, customer_phone: str | None, *, wanted: Reservation | None, now: datetime
-) -> str:
-    """Lock a guest's contacts until the transaction ends, check the limits, and return the contact of a new booking.
+) -> None:
+    """Lock a guest's contacts until the transaction ends, and check the limits.
 
     With `wanted`, an unsaved reservation, the guest may have no other table of the data API at that venue then: no
     repeated request books a second one, whatever its words or key, and not at the same time either. Raises
@@ -194,15 +199,21 @@ def lock_guest(
     for contact in list_contacts(customer_email, customer_phone):
         count_attempt(contact)
     lock_contacts(customer_email, customer_phone)
-    return check_guest(customer_email, customer_phone, wanted=wanted, now=now)
+    check_guest(customer_email, customer_phone, wanted=wanted, now=now)
+
+
+def contact_columns(customer_email: str | None, customer_phone: str | None) -> dict[str, str]:
+    """Return the columns of a booking by which the limits find the guest."""
+    is_beside_email = bool(customer_email and customer_phone)
+    return {
+        "contact": hash_contact(customer_email=customer_email, customer_phone=customer_phone),
+        "phone_contact": hash_contact(customer_email=None, customer_phone=customer_phone) if is_beside_email else "",
+    }
 
 
 def list_contacts(customer_email: str | None, customer_phone: str | None) -> list[str]:
     """Return the hashes of a guest's email address and number."""
-    contacts = {hash_contact(customer_email=customer_email, customer_phone=customer_phone)}
-    if customer_phone:
-        contacts.add(hash_contact(customer_email=None, customer_phone=customer_phone))
-    return sorted(contacts)
+    return sorted(filter(None, contact_columns(customer_email, customer_phone).values()))
 
 
 def lock_contacts(customer_email: str | None, customer_phone: str | None) -> None:
@@ -213,7 +224,7 @@ def lock_contacts(customer_email: str | None, customer_phone: str | None) -> Non
 
 def check_guest(
     customer_email: str | None, customer_phone: str | None, *, wanted: Reservation | None, now: datetime
-) -> str:
+) -> None:
     """Check the bookings of a guest whose contacts are locked, as `lock_guest`; no attempt is counted."""
     contacts = list_contacts(customer_email, customer_phone)
     if wanted is not None:
@@ -222,17 +233,10 @@ def check_guest(
             raise AlreadyBooked(held)
     # The seats of a booking that the venue has just cancelled may not be released yet.
     upcoming = FlowBooking.objects.filter(
-        is_of_guest(contacts, customer_phone), released_at=None, reservation__starts_at__gt=now
+        Q(contact__in=contacts) | Q(phone_contact__in=contacts), released_at=None, reservation__starts_at__gt=now
     )
     if upcoming.exclude(reservation__status=Reservation.Status.CANCELLED).count() >= MAX_UPCOMING:
         raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings, which is the maximum.")
-    return hash_contact(customer_email=customer_email, customer_phone=customer_phone)
-
-
-def is_of_guest(contacts: Collection[str], customer_phone: str | None) -> Q:
-    """Condition on bookings: the guest's email address or number. A booking with an address stores its hash alone."""
-    is_guest = Q(contact__in=contacts)
-    return is_guest | Q(reservation__customer_phone=customer_phone) if customer_phone else is_guest
 
 
 def find_overlapping(
@@ -246,9 +250,13 @@ def find_overlapping(
 
     One query, and two if one is near.
     """
+    is_guest = Q(contact__in=contacts)
+    if customer_phone:
+        # Also a number that was added later.
+        is_guest |= Q(reservation__customer_phone=customer_phone)
     near = (wanted.starts_at - ONE_DAY, wanted.starts_at + ONE_DAY)
     bookings = FlowBooking.objects.filter(
-        is_of_guest(contacts, customer_phone), reservation__venue=wanted.venue_id, reservation__starts_at__range=near
+        is_guest, reservation__venue=wanted.venue_id, reservation__starts_at__range=near
     ).exclude(reservation__status=Reservation.Status.CANCELLED)
     bookings = bookings.exclude(pk=besides.pk) if besides else bookings
     rows = list(bookings.select_related("slot__restaurant", "reservation__venue__listing__restaurant"))
@@ -272,7 +280,7 @@ def erase_contacts(reservations: Sequence[UUID]) -> None:
 
     Only past and cancelled reservations are erased, which the limit does not count. One statement.
     """
-    FlowBooking.objects.filter(reservation__in=reservations).update(contact="")
+    FlowBooking.objects.filter(reservation__in=reservations).update(contact="", phone_contact="")
 
 
 def take_seats(offer: UUID, *, seats: int, now: datetime) -> None:

@@ -1730,6 +1730,7 @@ CREATE TABLE public.catalogue_flowbooking (
     created_at timestamp with time zone NOT NULL,
     released_at timestamp with time zone,
     owner character varying(64) DEFAULT ''::character varying NOT NULL,
+    phone_contact character varying(64) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT catalogue_flowbooking_seats_check CHECK ((seats >= 0))
 );
 CREATE TABLE public.catalogue_flowrule (
@@ -3743,31 +3744,33 @@ INSERT INTO public.django_migrations VALUES
 	(49, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
 	(50, 'catalogue', '0013_regions_of_markets', now()),
 	(51, 'catalogue', '0014_deposits', now()),
-	(52, 'mfa', '0001_initial', now()),
-	(53, 'mfa', '0002_authenticator_timestamps', now()),
-	(54, 'mfa', '0003_authenticator_type_uniq', now()),
-	(55, 'orders', '0001_initial', now()),
-	(56, 'orders', '0002_functions_and_triggers', now()),
-	(57, 'orders', '0003_allergens_and_photos', now()),
-	(58, 'orders', '0004_order_stages', now()),
-	(59, 'orders', '0005_order_lists', now()),
-	(60, 'pghistory', '0001_initial', now()),
-	(61, 'pghistory', '0002_aggregateevent', now()),
-	(62, 'pghistory', '0003_auto_20201023_1636', now()),
-	(63, 'pghistory', '0004_auto_20220906_1625', now()),
-	(64, 'pghistory', '0005_events_middlewareevents', now()),
-	(65, 'pghistory', '0006_delete_aggregateevent', now()),
-	(66, 'pghistory', '0007_auto_20250421_0444', now()),
-	(67, 'reservations', '0002_functions_and_triggers', now()),
-	(68, 'reservations', '0003_holds', now()),
-	(69, 'reservations', '0004_validate_seatings', now()),
-	(70, 'reservations', '0005_seating_by_hold', now()),
-	(71, 'reservations', '0006_guest_mail_former', now()),
-	(72, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(73, 'reservations', '0008_branding', now()),
-	(74, 'reservations', '0009_terms_and_deposits', now()),
-	(75, 'sessions', '0001_initial', now()),
-	(76, 'usersessions', '0001_initial', now());
+	(52, 'catalogue', '0015_phone_contacts', now()),
+	(53, 'catalogue', '0016_phone_contact_index', now()),
+	(54, 'mfa', '0001_initial', now()),
+	(55, 'mfa', '0002_authenticator_timestamps', now()),
+	(56, 'mfa', '0003_authenticator_type_uniq', now()),
+	(57, 'orders', '0001_initial', now()),
+	(58, 'orders', '0002_functions_and_triggers', now()),
+	(59, 'orders', '0003_allergens_and_photos', now()),
+	(60, 'orders', '0004_order_stages', now()),
+	(61, 'orders', '0005_order_lists', now()),
+	(62, 'pghistory', '0001_initial', now()),
+	(63, 'pghistory', '0002_aggregateevent', now()),
+	(64, 'pghistory', '0003_auto_20201023_1636', now()),
+	(65, 'pghistory', '0004_auto_20220906_1625', now()),
+	(66, 'pghistory', '0005_events_middlewareevents', now()),
+	(67, 'pghistory', '0006_delete_aggregateevent', now()),
+	(68, 'pghistory', '0007_auto_20250421_0444', now()),
+	(69, 'reservations', '0002_functions_and_triggers', now()),
+	(70, 'reservations', '0003_holds', now()),
+	(71, 'reservations', '0004_validate_seatings', now()),
+	(72, 'reservations', '0005_seating_by_hold', now()),
+	(73, 'reservations', '0006_guest_mail_former', now()),
+	(74, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(75, 'reservations', '0008_branding', now()),
+	(76, 'reservations', '0009_terms_and_deposits', now()),
+	(77, 'sessions', '0001_initial', now()),
+	(78, 'usersessions', '0001_initial', now());
 
 
 
@@ -3852,7 +3855,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 110, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 76, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 78, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);
@@ -4338,6 +4341,7 @@ CREATE INDEX export_newest_of_wallet ON public.catalogue_export USING btree (wal
 CREATE INDEX flow_booking_holding ON public.catalogue_flowbooking USING btree (slot_id) WHERE (released_at IS NULL);
 CREATE INDEX flow_booking_of_contact ON public.catalogue_flowbooking USING btree (contact, created_at);
 CREATE INDEX flow_booking_of_owner ON public.catalogue_flowbooking USING btree (owner, id) WHERE (NOT ((owner)::text = ''::text));
+CREATE INDEX flow_booking_of_phone ON public.catalogue_flowbooking USING btree (phone_contact, created_at) WHERE (NOT ((phone_contact)::text = ''::text));
 CREATE INDEX guest_mail_due ON public.reservations_guestmail USING btree (next_attempt_at) WHERE ((state)::text = 'pending'::text);
 CREATE UNIQUE INDEX guest_mail_one_reminder ON public.reservations_guestmail USING btree (reservation_id) WHERE ((kind)::text = 'reminder'::text);
 CREATE INDEX hold_by_expiry ON public.reservations_hold USING btree (expires_at);

@@ -17,12 +17,13 @@ from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
 from accounts.api_keys.permissions import HasScope
 from framework.api import conditional_requests
+from framework.api.fields import TextField
 from framework.api.filters import StrictChoiceFilter, parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
-from framework.api.query_params.declarations import parse_moment
+from framework.api.query_params.declarations import DateTimeParam, parse_by_field
 from framework.api.renderers import json_response
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
@@ -32,7 +33,8 @@ from orders.api import openapi_examples
 from orders.models import Order, Orders
 
 STATUSES = tuple(Order.Status.values)
-MAX_CUSTOMER_ID = 64
+CUSTOMER_ID = TextField(max_length=64)
+MOMENT = DateTimeParam()
 
 
 class OrderFilter(filters.FilterSet):
@@ -55,23 +57,16 @@ class OrderFilter(filters.FilterSet):
         fields: list[str] = []
 
 
-def parse_customer_id(params: Mapping[str, str]) -> str | None:
-    customer_id = params.get("customer_id")
-    if customer_id and len(customer_id) > MAX_CUSTOMER_ID:
-        raise InvalidRequest(f"This must be at most {MAX_CUSTOMER_ID} characters long.", param="customer_id")
-    return customer_id
-
-
 def filter_orders(params: Mapping[str, str]) -> Orders:
     """Return the orders that match the parameters, of any venue. Raises InvalidRequest, ValidationError."""
     created_from, created_to, updated_since = (
-        parse_moment(params, name) for name in ("created_from", "created_to", "updated_since")
+        parse_by_field(params, name, MOMENT) for name in ("created_from", "created_to", "updated_since")
     )
     if created_from and created_to and created_from >= created_to:
         raise InvalidRequest("`created_to` must be later than `created_from`.", param="created_to")
     filters = {
         "status": parse_choice(params, "status", STATUSES),
-        "customer_id": parse_customer_id(params),
+        "customer_id": parse_by_field(params, "customer_id", CUSTOMER_ID),
         "created_at__gte": created_from,
         "created_at__lt": created_to,
         "updated_at__gte": updated_since,
@@ -106,6 +101,7 @@ class OrderViewSet(StrictViewSet[Order]):
         params = parser.parse_query(request, (*OrderFilter.base_filters, *self.page_parameters))
         page = page_number.parse_page(params)
         venue, state = get_request_venue(request), parse_choice(params, "status", STATUSES)
+        # All orders and those of a status have counters.
         if params.keys() <= {"status", *self.page_parameters}:
             total, records = order_json.read_page(venue, page, status=state)
         else:

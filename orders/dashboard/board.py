@@ -1,11 +1,13 @@
 """The order board: open, completed and cancelled orders of today, with live updates."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -17,7 +19,7 @@ from accounts.models.venues import PREFIX
 from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
 from framework.public_ids import decode
 from orders import board, commands, pricing
-from orders.models import InvalidTransition, Order
+from orders.models import InvalidTransition, Order, VersionConflict
 from orders.models.orders import KITCHEN_STAGES
 
 # Minutes after which a pending order changes its colour.
@@ -26,6 +28,7 @@ OTHER = "Other"
 REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake or test", OTHER)
 # The stages that the board sets by one button; the API has one more, `preparing`, between them.
 STAGE_VERBS = {"accept": Order.Stage.ACCEPTED, "ready": Order.Stage.READY}
+UNDO = re.compile(rf"(?P<order>\S+) (?P<stage>{'|'.join(KITCHEN_STAGES)}) (?P<version>[0-9]{{1,9}})")
 ROLES = tuple(role.value for role, rights in RIGHTS_BY_ROLE.items() if Right.ORDERS in rights)
 
 
@@ -88,7 +91,8 @@ class Card:
     @property
     def next_verb(self) -> str:
         """The button that moves it on in the kitchen: `accept`, `ready`, or empty."""
-        return {"received": "accept", "accepted": "ready", "preparing": "ready"}.get(self.order.kitchen_stage, "")
+        stages = KITCHEN_STAGES[KITCHEN_STAGES.index(self.order.kitchen_stage) + 1 :]
+        return next((verb for verb, stage in STAGE_VERBS.items() if stage in stages), "")
 
     @property
     def total(self) -> str | None:
@@ -159,7 +163,7 @@ def render_columns(request: PageRequest) -> HttpResponse:
 @page(Right.ORDERS, section="board", methods=("POST",))
 def change_status(request: PageRequest) -> HttpResponse:
     """Move, complete, cancel or reopen one order; the parameter `accept`, `ready`, `complete`, `cancel` or `reopen` is
-    its id, and `undo` its id and the stage to which it goes back.
+    its id, and `undo` its id, the stage to which it goes back, and the version that the user has seen.
 
     An htmx request gets the columns and a toast; other requests are redirected to the board.
     """
@@ -168,45 +172,76 @@ def change_status(request: PageRequest) -> HttpResponse:
     )
     if verb is None:
         raise Http404
-    public_id, _, stage = request.POST[verb].partition(" ")
-    order = get_order(request, public_id)
-    former = order.kitchen_stage
-    if verb == "undo" and stage not in KITCHEN_STAGES:
-        raise Http404
+    if verb == "undo":
+        return undo_stage(request)
+    order = get_order(request, request.POST[verb])
     form = CancellationForm(request.POST)
     if verb == "cancel" and not form.is_valid():
         text = " ".join(str(message) for errors in form.errors.values() for message in errors)
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     because = form.because if verb == "cancel" else ""
-    is_done, message = apply_action(order, verb, actor=request.access.actor, because=because, stage=stage)
+    with transaction.atomic():
+        # The stage to which Undo goes back is the one before this change, whoever has made another one just now.
+        former = Order.objects.select_for_update().values_list("kitchen_stage", flat=True).get(pk=order.pk)
+        is_done, message = apply_action(order, verb, actor=request.access.actor, because=because)
+    undo = order if is_done and verb in ("complete", *STAGE_VERBS) else None
+    return respond(request, is_done, message, undo=undo, former=former)
+
+
+def undo_stage(request: PageRequest) -> HttpResponse:
+    """Move an order back to its former stage, unless it has changed since. Raises Http404 for a bad parameter."""
+    match = UNDO.fullmatch(request.POST["undo"])
+    if match is None:
+        raise Http404
+    order = get_order(request, match["order"])
+    try:
+        commands.change_stage(
+            order,
+            match["stage"],
+            now=timezone.now(),
+            actor=request.access.actor,
+            versions={int(match["version"])},
+            moves_back=True,
+        )
+    except (VersionConflict, InvalidTransition):
+        return respond(request, False, f"Not undone: order {order.number} is {describe_state(order)}.")
+    return respond(request, True, f"Order {order.number} is {order.stage} again.")
+
+
+def respond(
+    request: PageRequest, is_done: bool, message: str, *, undo: Order | None = None, former: str = ""
+) -> HttpResponse:
+    """Show the message: to htmx with the columns, and a button if the change can be undone; else on the board."""
     if getattr(request, "htmx", None):
-        undo = order if is_done and verb in ("complete", *STAGE_VERBS) else None
         context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo, "former": former}
         return render(request, "orders/board_moved.html", context)
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
     return redirect("order-board", venue=request.access.venue.public_id)
 
 
-def apply_action(order: Order, verb: str, *, actor: str, because: str = "", stage: str = "") -> tuple[bool, str]:
+def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
     """Move, complete, cancel or reopen the order. Return whether that changed it, and a message for the user."""
     now = timezone.now()
     try:
-        if verb in STAGE_VERBS or verb == "undo":
-            to_stage = STAGE_VERBS.get(verb, stage)
-            if commands.change_stage(order, to_stage, now=now, actor=actor, moves_back=verb == "undo"):
-                return True, f"Order {order.number} is {order.get_kitchen_stage_display()}."
-            return False, f"Order {order.number} is {order.get_kitchen_stage_display()} already."
-        if verb == "reopen":
+        if verb in STAGE_VERBS:
+            if commands.change_stage(order, STAGE_VERBS[verb], now=now, actor=actor):
+                return True, f"Order {order.number} is {order.stage}."
+        elif verb == "reopen":
             commands.reopen_order(order, now=now, actor=actor)
             return True, f"Order {order.number} was reopened."
-        to = Order.Status.COMPLETED if verb == "complete" else Order.Status.CANCELLED
-        if commands.change_status(order, to, now=now, actor=actor, because=because):
-            return True, f"Order {order.number} was {to.value}."
+        else:
+            to = Order.Status.COMPLETED if verb == "complete" else Order.Status.CANCELLED
+            if commands.change_status(order, to, now=now, actor=actor, because=because):
+                return True, f"Order {order.number} was {to.value}."
     except InvalidTransition:
         pass
+    return False, f"Order {order.number} is already {describe_state(order)}."
+
+
+def describe_state(order: Order) -> str:
+    """Return the state of an order and who has changed it last: `ready, by kitchen@example.com`. One query."""
     events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id")
     actor = events.values_list("actor", flat=True).first() or ""
     kind, _, name = actor.partition(":")
     by = {"staff": f", by {name}", "key": ", by the API"}.get(kind, "")
-    state = order.kitchen_stage if order.status == Order.Status.PENDING else order.status
-    return False, f"Order {order.number} is already {state}{by}."
+    return f"{order.stage if order.status == Order.Status.PENDING else order.status}{by}"

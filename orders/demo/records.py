@@ -42,12 +42,12 @@ NOTE_SHARE, DELIVERY_SHARE, PROGRAM_SHARE = 0.25, 0.4, 0.7
 # Minutes until an order is completed.
 PREPARATION_MIN = (12, 35)
 # What the kitchen has done with pending orders of an age in minutes.
-STAGES = ((10, Order.Stage.READY), (3, Order.Stage.ACCEPTED))
+STAGES_BY_AGE_MIN = ((10, Order.Stage.READY), (3, Order.Stage.ACCEPTED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """When an order is placed and, unless it is pending, when it became `status`; `name` is unique in the venue."""
+    """When an order is placed, and when it got `status`, or `stage` if it is pending; `name` is unique in the venue."""
 
     name: str
     placed_at: datetime
@@ -121,7 +121,9 @@ def list_plans(venue: Venue, *, now: datetime) -> Iterator[tuple[Plan, Random]]:
         placed_at = now.replace(microsecond=0) - age
         ends = {COMPLETED: row.get("completed_after_min"), CANCELLED: row.get("cancelled_after_min")}
         status, after_min = next(((status, after) for status, after in ends.items() if after), (PENDING, 0))
-        stage = next((stage for minutes, stage in STAGES if row["age_min"] >= minutes), Order.Stage.RECEIVED)
+        stage = next(
+            (stage for minutes, stage in STAGES_BY_AGE_MIN if row["age_min"] >= minutes), Order.Stage.RECEIVED
+        )
         # A stage is reached in half of the time that has passed.
         changed_at = placed_at + (timedelta(minutes=after_min) if after_min else age / 2)
         yield (

@@ -19,10 +19,10 @@ class Migration(migrations.Migration):
             name="kitchen_stage",
             field=models.CharField(
                 choices=[
-                    ("received", "received"),
-                    ("accepted", "accepted"),
-                    ("preparing", "preparing"),
-                    ("ready", "ready"),
+                    ("received", "Received"),
+                    ("accepted", "Accepted"),
+                    ("preparing", "Preparing"),
+                    ("ready", "Ready"),
                 ],
                 db_default="received",
                 default="received",

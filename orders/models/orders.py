@@ -12,9 +12,6 @@ from framework.errors import ApiError, ErrorCode
 from framework.public_ids import PublicId, decode, new_id
 
 PREFIX = "ord"
-# In order; each but the first has a column with its moment. The last stage, `handed_over`, is the completion.
-KITCHEN_STAGES = ("received", "accepted", "preparing", "ready")
-STAGE_MOMENTS = ("accepted_at", "preparing_at", "ready_at")
 
 
 class InvalidTransition(ApiError):
@@ -50,7 +47,8 @@ class Orders(models.QuerySet["Order"]):
         """Filter to the orders whose record has this stage."""
         if stage == Order.Stage.HANDED_OVER:
             return self.filter(status=Order.Status.COMPLETED)
-        return self.exclude(status=Order.Status.COMPLETED).filter(kitchen_stage=stage)
+        # Not `exclude`: it could not use the index of the status.
+        return self.filter(status__in=[Order.Status.PENDING, Order.Status.CANCELLED], kitchen_stage=stage)
 
     def with_public_id(self, public_id: str) -> Self:
         """Filter to the order with this public id; none if it is malformed."""
@@ -82,7 +80,8 @@ class Order(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     kitchen_stage = models.CharField(
         max_length=9,
-        choices=[(stage, stage) for stage in KITCHEN_STAGES],
+        # Without `handed_over`, which is the completion.
+        choices=Stage.choices[:-1],
         default=Stage.RECEIVED,
         db_default=Stage.RECEIVED,
         help_text="The last stage before it was handed over or cancelled",
@@ -154,15 +153,28 @@ class Order(models.Model):
         """How far the kitchen is. No row stores `handed_over`: it is the completion."""
         return self.Stage.HANDED_OVER if self.status == self.Status.COMPLETED else self.kitchen_stage
 
+    def refresh(self) -> None:
+        """Read all that can change, so that a record never has the version of one change and the fields of another.
+
+        Keeps the fetched lines and venue, which refresh_from_db without fields would drop.
+        """
+        self.refresh_from_db(fields=MUTABLE_FIELDS)
+
     def change_status(
-        self, status: str, *, now: datetime, versions: Collection[int] | None = None, because: str = ""
+        self,
+        status: str,
+        *,
+        now: datetime,
+        versions: Collection[int] | None = None,
+        because: str = "",
+        param: str = "status",
     ) -> bool:
         """Change a pending order to `status`; return whether that changed it. The current status changes nothing.
 
         Called by orders.commands.change_status, which stores the event too. One conditional UPDATE, so of two
         concurrent changes exactly one succeeds. `versions` are the accepted versions, None for any; `because` is the
-        reason of a cancellation, visible to the venue's team only. Raises VersionConflict for another version,
-        InvalidTransition if the order is not pending.
+        reason of a cancellation, visible to the venue's team only; `param` is the field that the error names. Raises
+        VersionConflict for another version, InvalidTransition if the order is not pending.
         """
         changed = 0
         if status != self.Status.PENDING:
@@ -174,13 +186,11 @@ class Order(models.Model):
                 cancelled_because=because,
                 **{f"{status}_at": now},
             )
-        self.refresh_from_db(
-            fields=["status", "version", "updated_at", "completed_at", "cancelled_at", "cancelled_because"]
-        )
+        self.refresh()
         if not changed and versions is not None and self.version not in versions:
             raise VersionConflict(f"This order has version {self.version}.")
         if not changed and self.status != status:
-            raise InvalidTransition(f"This order is {self.status}, which is final.", param="status")
+            raise InvalidTransition(f"This order is {self.status}, which is final.", param=param)
         return bool(changed)
 
     def change_stage(
@@ -203,7 +213,7 @@ class Order(models.Model):
         changed = (orders if versions is None else orders.filter(version__in=versions)).update(
             kitchen_stage=stage, version=F("version") + 1, updated_at=now, **moments
         )
-        self.refresh_from_db(fields=["status", "version", "updated_at", "kitchen_stage", *STAGE_MOMENTS])
+        self.refresh()
         if changed:
             return True
         if versions is not None and self.version not in versions:
@@ -224,7 +234,7 @@ class Order(models.Model):
         reopened = Order.objects.filter(pk=self.pk, status=self.Status.COMPLETED).update(
             status=self.Status.PENDING, completed_at=None, version=F("version") + 1, updated_at=now
         )
-        self.refresh_from_db(fields=["status", "version", "updated_at", "completed_at", "cancelled_at"])
+        self.refresh()
         if not reopened:
             raise InvalidTransition(
                 f"This order is {self.status}; only a completed order can be reopened.", param="status"
@@ -236,7 +246,16 @@ class Order(models.Model):
         Called by orders.commands.change_delivery_address, which stores the event too.
         """
         Order.objects.filter(pk=self.pk).update(delivery_address=address, version=F("version") + 1, updated_at=now)
-        self.refresh_from_db(fields=["delivery_address", "version", "updated_at"])
+        self.refresh()
+
+
+# In order; each but the first has a column with its moment.
+KITCHEN_STAGES = tuple(Order.Stage.values[:-1])
+STAGE_MOMENTS = tuple(f"{stage}_at" for stage in KITCHEN_STAGES[1:])
+MUTABLE_FIELDS = (
+    *("status", "kitchen_stage", "delivery_address", "version", "updated_at"),
+    *(*STAGE_MOMENTS, "completed_at", "cancelled_at", "cancelled_because"),
+)
 
 
 class OrderItem(models.Model):

@@ -20,11 +20,17 @@ from reservations.booking.slot_states import MAX_DAYS, check_availability
 from reservations.models import Reservation
 
 PARAMETERS = [
-    OpenApiParameter("date", {"type": "string", "format": "date"}, required=True, description="By the venue's clock."),
+    OpenApiParameter(
+        "date",
+        {"type": "string", "format": "date"},
+        required=True,
+        description="By the venue's clock; a day that guests can book.",
+    ),
     OpenApiParameter(
         "until",
         {"type": "string", "format": "date"},
-        description=f"The last day, if you ask for several; at most {MAX_DAYS} days.",
+        description=f"The last day, if you ask for several; at most {MAX_DAYS} days. Days after the last that guests"
+        " can book are left out.",
     ),
     OpenApiParameter("party_size", {"type": "integer", "minimum": 1, "maximum": 500}, required=True),
     OpenApiParameter("area", {"type": "string", "maxLength": 100}, description="Only tables of this area."),

@@ -54,7 +54,7 @@ def find_free_venues(
     times: set[time] = set()
     for venue in venues:
         hours = DaySlots(venue, day, tuple(list_slots(venue, day, periods[venue.pk], closed[venue.pk])))
-        times.update(slot.time for slot in hours.open_slots())
+        times.update(slot.time for slot in hours.open_slots() if slot.starts_at > now)
         slot = hours.find(at)
         if slot and slot.starts_at > now:
             slots[venue.pk] = (hours, slot)

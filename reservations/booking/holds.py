@@ -106,7 +106,8 @@ def release(hold: Hold) -> None:
 def take_over(public_id: str, reservation: Reservation, *, now: datetime) -> None:
     """Give the tables of a hold to a reservation that this transaction stores, and delete the hold.
 
-    A hold belongs to its venue, as reservations do: each key of the venue may use it, and its owner is counted only. A
+    A hold belongs to its venue, as reservations do: each key of the venue may use it, and the owner only limits their
+    number. A
     reservation without an area gets that of the hold. Raises HoldEnded, and InvalidRequest if the hold is for another
     time, party or area. Four statements.
     """

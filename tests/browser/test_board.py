@@ -149,7 +149,7 @@ def test_tablet_shows_six_of_sixteen_orders_without_holes_and_remembers_its_draw
     page.get_by_text("Order 3 is accepted.").wait_for()
     assert [box["height"] for box in require_no_holes(page)][:2] == [box["height"] for box in boxes][:2]
     page.get_by_role("button", name="Undo of order 3", exact=True).click()
-    page.get_by_text("Order 3 is received.").wait_for()
+    page.get_by_text("Order 3 is received again.").wait_for()
     assert not page.locator("#done").is_visible()
     page.locator("#past > summary").click()
     page.get_by_role("button", name="Complete order 1", exact=True).click()

@@ -179,18 +179,14 @@ class DateTimeParam(ParsedTextParam):
         return parse_datetime(super().to_internal_value(data))
 
 
-MOMENT = DateTimeParam()
-
-
-def parse_moment(params: Mapping[str, str], name: str) -> datetime | None:
-    """The moment in UTC of a parameter in RFC 3339 format; None if it is absent. Raises InvalidRequest."""
+def parse_by_field(params: Mapping[str, str], name: str, field: TextField) -> Any:
+    """The value of a parameter as the field reads it; None if it is absent. Raises InvalidRequest."""
     if name not in params:
         return None
     try:
-        moment: datetime = MOMENT.run_validation(params[name])
+        return field.run_validation(params[name])
     except serializers.ValidationError as error:
         raise invalid_request([Problem(name, str(message)) for message in error.detail]) from error
-    return moment
 
 
 class PageParams(QueryParams):

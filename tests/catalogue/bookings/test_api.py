@@ -221,9 +221,14 @@ def test_the_limits_of_a_guest_count_the_number_beside_any_email_address(place: 
     def ask(number: int, **changes: Any) -> Any:
         return post(place, key=str(number), customer_email=f"{number}@example.com", **changes)
 
-    same = {"customer_phone": "+4512345678"}
-    assert [ask(day, date=f"2026-11-{day}", **same).status_code for day in range(22, 26)] == [201, 201, 201, 409]
-    assert [ask(number, time="12:00", **same).status_code for number in range(7)] == [409] * 6 + [429]
+    same: dict[str, Any] = {"customer_phone": "+4512345678"}
+    assert [ask(day, date=f"2026-11-{day}", **same).status_code for day in range(22, 25)] == [201] * 3
+    refused(ask(25, date="2026-11-25", **same), 409, "too_many_bookings")
+    # The number alone is the same guest.
+    refused(post(place, key="number", customer_email=None, date="2026-11-25", **same), 409, "too_many_bookings")
+    for number in range(5):
+        refused(ask(number, date="2026-11-26", **same), 409, "too_many_bookings")
+    refused(ask(9, date="2026-11-26", **same), 429, "rate_limit_exceeded")
 
 
 def test_an_address_has_sixty_tries_an_hour_and_an_account_six_hundred(place: Restaurant) -> None:

@@ -13,6 +13,7 @@ from accounts.models import Event, Venue
 from orders import commands
 from orders.models import InvalidTransition, Order
 from orders.models.orders import KITCHEN_STAGES
+from orders.order_json import serialize_order
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -98,6 +99,8 @@ def test_an_order_with_a_final_status_has_a_final_stage(api: Client, status: str
     assert (error["code"], error["message"]) == ("invalid_transition", f"This order is {status}, which is final.")
     again = move(api, order, "handed_over")
     assert again.status_code == (200 if status == "completed" else 400)
+    if status == "cancelled":
+        assert again.json()["error"]["param"] == "stage"
 
 
 @pytest.mark.django_db
@@ -133,6 +136,31 @@ def test_staff_move_a_stage_back_and_later_moments_are_removed(venue: Venue) -> 
     order.refresh_from_db()
     assert (order.stage, order.accepted_at, order.ready_at) == ("accepted", NOON, None)
     assert not commands.change_stage(order, "accepted", now=NOON, actor="staff:ada@example.com", moves_back=True)
+
+
+@pytest.mark.parametrize("change", ["cancelled", "address", "reopened", "preparing"])
+@pytest.mark.django_db
+def test_the_event_of_a_change_has_all_that_others_have_changed_meanwhile(venue: Venue, change: str) -> None:
+    """Two callers have read the order at once; the second change is reported with the first one in it."""
+    order = builders.order(venue, now=NOON)
+    if change == "reopened":
+        commands.change_status(order, "completed", now=NOON, actor="system")
+    stale = Order.objects.select_related("venue").get(pk=order.pk)
+    if change == "reopened":
+        commands.reopen_order(Order.objects.get(pk=order.pk), now=NOON, actor="system")
+    elif change == "preparing":
+        commands.change_delivery_address(order, "1 Main St", now=NOON, actor="system")
+    else:
+        commands.change_stage(order, "accepted", now=NOON, actor="system")
+    later = NOON + timedelta(minutes=1)
+    if change == "cancelled":
+        commands.change_status(stale, "cancelled", now=later, actor="system")
+    elif change == "preparing":
+        commands.change_stage(stale, "preparing", now=later, actor="system")
+    else:
+        commands.change_delivery_address(stale, "2 Main St", now=later, actor="system")
+    event = Event.objects.filter(subject=order.pk).latest("record__version")
+    assert event.record == serialize_order(Order.objects.with_items().get(pk=order.pk))
 
 
 @pytest.mark.exhaustive

@@ -180,12 +180,13 @@ def test_a_tap_accepts_an_order_the_next_makes_it_ready_and_each_is_taken_back(v
     accepted = tap(kitchen, venue, accept=key).content.decode()
     assert f"Order {order.number} is accepted." in accepted
     assert f'name="ready" value="{key}"' in accepted
-    assert f'name="undo" value="{key} received" id="undo"' in accepted
+    assert f'name="undo" value="{key} received 2" id="undo"' in accepted
     ready = tap(kitchen, venue, ready=key).content.decode()
     assert '<p class="ticket-stage ready">Ready</p>' in ready
     assert f'id="next-{key}"' not in ready
-    for stage in ("accepted", "received"):
-        tap(kitchen, venue, undo=f"{key} {stage}")
+    for version, stage in ((3, "accepted"), (4, "received")):
+        undone = tap(kitchen, venue, undo=f"{key} {stage} {version}").content.decode()
+        assert f"Order {order.number} is {stage} again." in undone
         order.refresh_from_db()
         assert (order.status, order.stage) == ("pending", stage)
     events = Event.objects.filter(subject=order.pk).order_by("created_at", "id")
@@ -199,8 +200,27 @@ def test_a_stage_that_another_tablet_has_set_is_said_and_an_unknown_one_is_not_f
     tap(kitchen, venue, ready=order.public_id)
     again = tap(kitchen, venue, accept=order.public_id).content.decode()
     assert f"Order {order.number} is already ready, by kitchen@example.com." in again
-    assert tap(kitchen, venue, undo=f"{order.public_id} handed_over").status_code == 404
-    assert tap(kitchen, venue, undo=order.public_id).status_code == 404
+    for wrong in ("handed_over 2", "received", "received x", "received -1", ""):
+        assert tap(kitchen, venue, undo=f"{order.public_id} {wrong}").status_code == 404
+
+
+def test_undo_reverts_no_later_change_of_others(venue: Venue, kitchen: Client) -> None:
+    order = builders.order(venue)
+    undo = f"{order.public_id} received 2"
+    tap(kitchen, venue, accept=order.public_id)
+    commands.change_stage(Order.objects.get(), "ready", now=NOON, actor="key:rk_live_abcd")
+    answer = tap(kitchen, venue, undo=undo).content.decode()
+    assert f"Not undone: order {order.number} is ready, by the API." in answer
+    assert Order.objects.get().stage == "ready"
+
+
+def test_undo_goes_back_to_the_stage_before_the_tap_whoever_set_it(venue: Venue, kitchen: Client) -> None:
+    order = builders.order(venue)
+    commands.change_stage(order, "preparing", now=NOON, actor="key:rk_live_abcd")
+    assert (
+        f'value="{order.public_id} preparing 3" id="undo"'
+        in tap(kitchen, venue, ready=order.public_id).content.decode()
+    )
 
 
 @pytest.mark.exhaustive
