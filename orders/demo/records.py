@@ -47,7 +47,7 @@ STAGES_BY_AGE_MIN = ((10, Order.Stage.READY), (3, Order.Stage.ACCEPTED))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """When an order is placed, and when it got `status`, or `stage` if it is pending; `name` is unique in the venue."""
+    """When an order is placed and got `status`, or `stage` if it is pending; `name` is unique in the venue."""
 
     name: str
     placed_at: datetime
