@@ -153,6 +153,13 @@ class Order(models.Model):
         """How far the kitchen is. No row stores `handed_over`: it is the completion."""
         return self.Stage.HANDED_OVER if self.status == self.Status.COMPLETED else self.kitchen_stage
 
+    @property
+    def former_stage(self) -> str | None:
+        """The stage that it had before the one of the kitchen; None if it is received."""
+        before = KITCHEN_STAGES[: KITCHEN_STAGES.index(self.kitchen_stage)]
+        reached = [stage for stage in before if stage == self.Stage.RECEIVED or getattr(self, f"{stage}_at")]
+        return reached[-1] if reached else None
+
     def refresh(self) -> None:
         """Read all that can change, so that a record never has the version of one change and the fields of another.
 

@@ -214,6 +214,25 @@ def test_undo_reverts_no_later_change_of_others(venue: Venue, kitchen: Client) -
     assert Order.objects.get().stage == "ready"
 
 
+@pytest.mark.parametrize(
+    ("stages", "former"),
+    [((), None), (("accepted",), "received"), (("ready",), "received"), (("preparing", "ready"), "preparing")],
+)
+def test_the_page_of_an_order_moves_it_back_to_its_former_stage(
+    venue: Venue, kitchen: Client, stages: tuple[str, ...], former: str | None
+) -> None:
+    order = builders.order(venue)
+    for stage in stages:
+        commands.change_stage(order, stage, now=NOON, actor="system")
+    text = kitchen.get(f"/dashboard/{venue.public_id}/orders/{order.public_id}").content.decode()
+    button = f'name="undo" value="{order.public_id} {former} {len(stages) + 1}" class="quiet">Back to {former}<'
+    assert (button in text) == bool(former)
+    assert f'<span class="badge">{order.stage}</span>' in text
+    if former:
+        kitchen.post(at(venue, "/moves"), {"undo": f"{order.public_id} {former} {order.version}"})
+        assert Order.objects.get().stage == former
+
+
 def test_undo_goes_back_to_the_stage_before_the_tap_whoever_set_it(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     commands.change_stage(order, "preparing", now=NOON, actor="key:rk_live_abcd")
