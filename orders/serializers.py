@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.models.venues import PAYMENT_LABEL
@@ -16,8 +16,10 @@ from framework.api.fields import (
     StrictSerializer,
     TextField,
 )
+from framework.api.urls import public_url
 from orders import pricing
-from orders.models import Order, OrderItem
+from orders.menu.photos import thumbnail_path
+from orders.models import Allergen, Menu, MenuCategory, MenuItem, Order, OrderItem
 from orders.order_json import FIELDS
 
 AMOUNT = r"^\d+(\.\d+)?$"
@@ -129,3 +131,78 @@ class OrderRecord(serializers.ModelSerializer[Order]):
         model = Order
         fields = FIELDS
         read_only_fields = fields
+
+
+class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
+    """A dish or a drink. The context has the `currency` of the menu, and `today` at the venue."""
+
+    id = serializers.CharField(source="ref", read_only=True, help_text="The `menu_item_id` by which it is ordered.")
+    price = serializers.SerializerMethodField(help_text="In the currency of the menu.")
+    tax_percent = serializers.SerializerMethodField()
+    allergens = serializers.ListField(child=serializers.ChoiceField(choices=Allergen.choices), read_only=True)
+    photo = serializers.SerializerMethodField(help_text="URLs of its photo at most 400 and 1200 pixels wide, or null.")
+    is_sold_out = serializers.SerializerMethodField(help_text="Today, by the venue's clock.")
+
+    class Meta:
+        model = MenuItem
+        fields = [
+            *("id", "name", "description", "price", "tax_percent", "allergens", "photo"),
+            *("is_available", "is_sold_out"),
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "string", "pattern": AMOUNT})
+    def get_price(self, item: MenuItem) -> str:
+        return pricing.format_amount(item.price, self.context["currency"])
+
+    @extend_schema_field({"type": "string", "pattern": AMOUNT})
+    def get_tax_percent(self, item: MenuItem) -> str:
+        return f"{item.tax_percent.normalize():f}"
+
+    @extend_schema_field(
+        {
+            "type": ["object", "null"],
+            "properties": {size: {"type": "string", "format": "uri"} for size in ("small", "large")},
+            "required": ["small", "large"],
+        }
+    )
+    def get_photo(self, item: MenuItem) -> dict[str, str] | None:
+        photo = item.photo_id
+        return {size: public_url(thumbnail_path(photo, size)) for size in ("small", "large")} if photo else None
+
+    def get_is_sold_out(self, item: MenuItem) -> bool:
+        return bool(item.sold_out_on == self.context["today"])
+
+
+class MenuCategoryRecord(serializers.ModelSerializer[MenuCategory]):
+    """A category with its dishes; the times from which and until which it is served, or null for always."""
+
+    served_from = serializers.TimeField(format="%H:%M", read_only=True, allow_null=True)
+    served_until = serializers.TimeField(format="%H:%M", read_only=True, allow_null=True)
+    items = MenuItemRecord(many=True, read_only=True)
+
+    class Meta:
+        model = MenuCategory
+        fields = ["name", "served_from", "served_until", "items"]
+        read_only_fields = fields
+
+
+@extend_schema_serializer(many=False)
+class MenuRecord(serializers.ModelSerializer[Menu]):
+    """The menu of a venue, with its categories and dishes in their order."""
+
+    object = ConstantField("menu")
+    currency = serializers.CharField(source="venue.currency", read_only=True)
+    prices_include_tax = serializers.BooleanField(source="venue.prices_include_tax", read_only=True)
+    categories = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Menu
+        fields = ["object", "is_published", "currency", "prices_include_tax", "categories"]
+        read_only_fields = fields
+
+    @extend_schema_field(MenuCategoryRecord(many=True))
+    def get_categories(self, menu: Menu) -> Any:
+        # A menu that is not stored stands for a venue without one.
+        categories = () if menu._state.adding else menu.categories.all()
+        return MenuCategoryRecord(categories, many=True, context=self.context).data

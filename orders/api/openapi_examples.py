@@ -29,3 +29,4 @@ SET_STAGE = [
     OpenApiExample("The order is ready", value={"stage": "ready"}, request_only=True),
     OpenApiExample("A pending order that is ready", value=READY, response_only=True, status_codes=["200"]),
 ]
+MENU = [OpenApiExample("A menu of one dish", value=VALUES["menu"], response_only=True, status_codes=["200"])]

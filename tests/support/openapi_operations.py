@@ -15,7 +15,7 @@ from drf_spectacular.generators import EndpointEnumerator
 from accounts.models import Venue
 from config import urls
 from framework.api.openapi import schema as openapi_schema
-from orders.models import Order
+from orders.models import Menu, Order
 from reservations.models import Hold, Reservation
 from tests.support import builders
 
@@ -29,6 +29,7 @@ MADE: Mapping[str, Callable[[Venue], Order | Reservation | Hold]] = {
 TABLES = {
     "availability": "reservations_serviceperiod",
     "holds": "reservations_hold",
+    "menu": "orders_menu",
     "orders": "orders_order",
     "reservations": "reservations_reservation",
 }
@@ -70,6 +71,8 @@ class Operation:
         """Give the venue what the example needs."""
         if self.noun == "holds":
             builders.floor(venue)
+        if self.noun == "menu" and not Menu.objects.filter(venue=venue).exists():
+            builders.menu(venue)
 
     def path_of(self, venue: Venue) -> str:
         """Its path, for a new record of the venue where it is about one."""

@@ -101,6 +101,15 @@ NOT_MODIFIED = OpenApiResponse(description="You have this version.")
 IF_MATCH = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description='An ETag as you got it, `"1"`; another version is 412.'
 )
+CONTENT_ETAG = OpenApiParameter(
+    *("ETag", str, OpenApiParameter.HEADER),
+    required=True,
+    response=[200, 304],
+    description="Changes with the content.",
+)
+IF_NONE_MATCH_CONTENT = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="An ETag as you got it; that content is 304."
+)
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description='An ETag as you got it, `"1"`; that version is 304.'
 )

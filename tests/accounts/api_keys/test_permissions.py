@@ -20,6 +20,8 @@ NEEDED = {
     ("HEAD", "/api/v1/orders/{id}"): "orders:read",
     ("PUT", "/api/v1/orders/{id}/status"): "orders:write",
     ("PUT", "/api/v1/orders/{id}/stage"): "orders:write",
+    ("GET", "/api/v1/menu"): "orders:read",
+    ("HEAD", "/api/v1/menu"): "orders:read",
     ("GET", "/api/v1/reservations"): "reservations:read",
     ("HEAD", "/api/v1/reservations"): "reservations:read",
     ("POST", "/api/v1/reservations"): "reservations:write",

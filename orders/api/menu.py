@@ -1,0 +1,61 @@
+"""The endpoint of the menu."""
+
+import hashlib
+from zoneinfo import ZoneInfo
+
+from django.db.models import Prefetch
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api_keys.authentication import ApiKeyAuthentication, get_request_venue
+from accounts.api_keys.permissions import HasScope
+from framework.api import conditional_requests
+from framework.api.openapi import schema
+from framework.api.renderers import JSONRenderer
+from framework.api.viewsets import StrictViewSet
+from orders import serializers
+from orders.api import openapi_examples
+from orders.models import Menu, MenuCategory, MenuItem
+
+
+class MenuViewSet(StrictViewSet[Menu]):
+    """The menu of the key's venue."""
+
+    authentication_classes = [ApiKeyAuthentication]
+    permission_classes = [HasScope]
+    scope = "orders"
+    queryset = Menu.objects.none()
+    serializer_class = serializers.MenuRecord
+    filter_backends = []
+    query_actions = ()
+
+    @extend_schema(
+        operation_id="get_menu",
+        summary="Retrieve the menu",
+        parameters=[schema.CONTENT_ETAG, schema.IF_NONE_MATCH_CONTENT],
+        responses={200: serializers.MenuRecord, 304: schema.NOT_MODIFIED},
+        extensions=schema.error_codes(),
+        examples=openapi_examples.MENU,
+    )
+    def list(self, request: Request) -> HttpResponse:
+        """All categories and dishes in their order, published or not, in one document; 304 if you have it. While a
+        menu is published, orders contain only its dishes, at its prices. A venue without a menu has no categories.
+        """
+        venue = get_request_venue(request)
+        items = MenuItem.objects.order_by("position", "name", "id")
+        categories = MenuCategory.objects.order_by("position", "name", "id").prefetch_related(Prefetch("items", items))
+        menu = Menu.objects.filter(venue=venue).prefetch_related(Prefetch("categories", categories)).first()
+        menu = menu or Menu(venue=venue)
+        menu.venue = venue
+        today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
+        record = serializers.MenuRecord(menu, context={"currency": venue.currency, "today": today}).data
+        content = JSONRenderer().render(record)
+        tag = hashlib.sha256(content).hexdigest()[:32]
+        headers = {"ETag": f'"{tag}"'}
+        if conditional_requests.matches_if_none_match(request, tag):
+            return Response(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
+        return HttpResponse(content, content_type=JSONRenderer.media_type, headers=headers)
