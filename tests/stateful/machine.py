@@ -24,7 +24,7 @@ from orders import commands as orders_commands
 from orders.models import MenuItem, Order
 from reservations.booking import commands as booking_commands
 from reservations.models import Reservation
-from tests.stateful.model import UNKNOWN, Book, House, Record, Refused
+from tests.stateful.model import STAGES, UNKNOWN, Book, House, Record, Refused
 
 ORDERS = "/api/v1/orders"
 RESERVATIONS = "/api/v1/reservations"
@@ -214,6 +214,14 @@ class ProductMachine(RuleBasedStateMachine):
         assert outcome_of(answer) == expected
         if not isinstance(expected, Refused):
             assert answer["ETag"] == f'"{expected["version"]}"'
+
+    @rule(order=orders, stage=st.sampled_from(STAGES), if_match=st.none() | st.sampled_from([1, 2]))
+    def move_stage(self, order: tuple[int, str], stage: str, if_match: int | None) -> None:
+        venue, name = order
+        headers = {} if if_match is None else {"if-match": f'"{if_match}"'}
+        answer = self.ask(venue, "PUT", f"{ORDERS}/{name}/stage", {"stage": stage}, **headers)
+        expected = outcome(lambda: self.models[venue].move_stage(name, stage, now=self.now, if_match=if_match))
+        assert outcome_of(answer) == expected
 
     @rule(order=orders, status=statuses)
     def staff_move(self, order: tuple[int, str], status: str) -> None:

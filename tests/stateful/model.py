@@ -14,6 +14,7 @@ MAX_DAYS_AHEAD = 365
 TURN_TIMES = ((2, timedelta(minutes=90)), (4, timedelta(minutes=105)), (6, timedelta(minutes=120)))
 MAX_TURN = timedelta(minutes=150)
 CENT = Decimal("0.01")
+STAGES = ["received", "accepted", "preparing", "ready", "handed_over"]
 
 
 @dataclass
@@ -62,6 +63,7 @@ class Book:
             "number": self.numbers[day],
             "business_date": day,
             "status": "pending",
+            "stage": "received",
             "customer_id": body["customer_id"],
             "items": [
                 {
@@ -84,11 +86,22 @@ class Book:
             "version": 1,
             "created_at": stamp(now),
             "updated_at": stamp(now),
+            "accepted_at": None,
+            "preparing_at": None,
+            "ready_at": None,
             "completed_at": None,
             "cancelled_at": None,
         }
 
-    def move_order(self, id: str, status: str, *, now: datetime, if_match: int | None = None) -> Record:  # noqa: A002
+    def move_order(
+        self,
+        id: str,  # noqa: A002
+        status: str,
+        *,
+        now: datetime,
+        if_match: int | None = None,
+        param: str = "status",
+    ) -> Record:
         """The order after the move; `pending` is left once."""
         order = self.orders[id]
         if if_match is not None and if_match != order["version"]:
@@ -96,9 +109,25 @@ class Book:
         if order["status"] == status:
             return order
         if order["status"] != "pending":
-            raise Refused(400, "invalid_transition", "status")
+            raise Refused(400, "invalid_transition", param)
         moved = {"status": status, "version": order["version"] + 1, "updated_at": stamp(now)}
         order.update(moved, **{f"{status}_at": stamp(now)})
+        if status == "completed":
+            order["stage"] = "handed_over"
+        return order
+
+    def move_stage(self, id: str, stage: str, *, now: datetime, if_match: int | None = None) -> Record:  # noqa: A002
+        """The order at another stage of the kitchen; none is left backwards, and the last completes it."""
+        if stage == "handed_over":
+            return self.move_order(id, "completed", now=now, if_match=if_match, param="stage")
+        order = self.orders[id]
+        if if_match is not None and if_match != order["version"]:
+            raise Refused(412, "version_conflict")
+        if order["status"] != "pending" or STAGES.index(stage) < STAGES.index(order["stage"]):
+            raise Refused(400, "invalid_transition", "stage")
+        if stage != order["stage"]:
+            order.update(stage=stage, version=order["version"] + 1, updated_at=stamp(now))
+            order[f"{stage}_at"] = stamp(now)
         return order
 
     def starts_at(self, day: date, at: time) -> datetime:
