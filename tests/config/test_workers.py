@@ -47,10 +47,9 @@ def test_a_worker_replaces_each_of_its_processes_that_is_killed_its_beat_too(tmp
         # Celery itself ends a worker whose processes end before it takes the first message.
         time.sleep(1)
         for number in range(2, 4):
-            # One runs tasks, and one is the beat.
-            killed = psutil.Process(child.pid).children()
-            assert len(killed) == 2
-            for process in killed:
+            # One runs tasks, and one is the beat; they start one after the other.
+            assert eventually(lambda: len(psutil.Process(child.pid).children()) == 2)
+            for process in psutil.Process(child.pid).children():
                 process.kill()
             assert eventually(lambda number=number: log.read_text().count("beat: Starting...") == number)  # type: ignore[misc]
         assert child.is_running()
