@@ -39,6 +39,7 @@ EXAMPLE_ORDER: dict[str, Any] = {
 DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
     EventType.ORDER_UPDATED: ("was changed", Right.ORDERS),
+    EventType.ORDER_STAGE_CHANGED: ("was moved by the kitchen", Right.ORDERS),
     EventType.ORDER_COMPLETED: ("was completed", Right.ORDERS),
     EventType.ORDER_CANCELLED: ("was cancelled", Right.ORDERS),
     EventType.ORDER_REOPENED: ("was reopened", Right.ORDERS),
