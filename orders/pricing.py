@@ -60,6 +60,11 @@ def format_amount(amount: Decimal, currency: str) -> str:
     return f"{round_amount(amount, currency):f}"
 
 
+def format_percent(percent: Decimal) -> str:
+    """Format a tax rate without trailing zeros: `10`, `5.5`."""
+    return f"{percent.normalize():f}"
+
+
 def format_if_priced(amount: Decimal | None, currency: str) -> str | None:
     """Format an amount; None for an order without prices."""
     return None if amount is None else format_amount(amount, currency)

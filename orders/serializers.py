@@ -157,7 +157,7 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
 
     @extend_schema_field({"type": "string", "pattern": AMOUNT})
     def get_tax_percent(self, item: MenuItem) -> str:
-        return f"{item.tax_percent.normalize():f}"
+        return pricing.format_percent(item.tax_percent)
 
     @extend_schema_field(
         {

@@ -102,7 +102,7 @@ class MenuItemListForm(ValidatesUniqueness, ChangedFieldsForm):
         super().__init__(*args, **options)
         if self.instance.menu_id:
             self.initial["price"] = pricing.format_amount(self.instance.price, self.instance.menu.venue.currency)
-            self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
+            self.initial["tax_percent"] = pricing.format_percent(self.instance.tax_percent)
 
 
 class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
@@ -204,7 +204,7 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
 
     @admin.display(description="Tax", ordering="tax_percent")
     def tax(self, item: MenuItem) -> str:
-        return f"{item.tax_percent.normalize():f}\N{NO-BREAK SPACE}%"
+        return f"{pricing.format_percent(item.tax_percent)}\N{NO-BREAK SPACE}%"
 
     @admin.display(description="Sold out today", boolean=True)
     def is_sold_out(self, item: MenuItem) -> bool:

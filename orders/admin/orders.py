@@ -72,7 +72,7 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 
     @admin.display(description="Tax")
     def tax(self, line: OrderItem) -> str | None:
-        return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
+        return None if line.tax_percent is None else f"{pricing.format_percent(line.tax_percent)} %"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OrderItem]:
         # The amounts need the currency of the order.

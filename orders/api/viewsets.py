@@ -100,9 +100,10 @@ class OrderViewSet(StrictViewSet[Order]):
         """A page past the end is empty. `pagination.total` counts all orders that match. Filters can be combined."""
         params = parser.parse_query(request, (*OrderFilter.base_filters, *self.page_parameters))
         page = page_number.parse_page(params)
-        venue, state = get_request_venue(request), parse_choice(params, "status", STATUSES)
+        venue = get_request_venue(request)
         # All orders and those of a status have counters.
         if params.keys() <= {"status", *self.page_parameters}:
+            state = parse_choice(params, "status", STATUSES)
             total, records = order_json.read_page(venue, page, status=state)
         else:
             total, records = order_json.read_filtered_page(venue, page, filter_orders(params))

@@ -35,7 +35,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
             {
                 "item": item,
                 "price": pricing.format_amount(item.price, venue.currency),
-                "tax": f"{item.tax_percent.normalize():f}",
+                "tax": pricing.format_percent(item.tax_percent),
                 "is_sold_out": item.sold_out_on == today,
                 "photo": photos.thumbnail_path(item.photo_id, "small") if item.photo_id else None,
             }

@@ -126,7 +126,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
         if not self.instance._state.adding:
             # Decimals: strings would not equal the parsed values, and every save would count as a change.
             self.initial["price"] = pricing.round_amount(self.instance.price, currency)
-            self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
+            self.initial["tax_percent"] = Decimal(pricing.format_percent(self.instance.tax_percent))
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
 

@@ -21,7 +21,7 @@ from orders.menu import csv_format, photos
 from orders.menu.csv_format import COLUMNS, CONTROL, Row, RowError, Sheet
 from orders.menu.decimals import convert_decimal_comma
 from orders.models import Allergen, Menu, MenuCategory, MenuItem, MenuUpload
-from orders.pricing import format_amount
+from orders.pricing import format_amount, format_percent
 
 # Uploads are deleted after this time, and beyond this number per venue.
 UPLOAD_LIFETIME = timedelta(days=1)
@@ -99,10 +99,6 @@ def format_item(item: MenuItem, currency: str) -> dict[str, str]:
         "allergens": " ".join(item.allergens),
         "available": "yes" if item.is_available else "no",
     }
-
-
-def format_percent(number: Decimal) -> str:
-    return f"{number.normalize():f}"
 
 
 def compute_version(items: Sequence[MenuItem], venue: Venue) -> str:
