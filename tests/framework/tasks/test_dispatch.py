@@ -31,10 +31,10 @@ def frozen_broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_a_frozen_broker_costs_one_caller_a_fifth_of_a_second_and_the_others_nothing(frozen_broker: str) -> None:
     began_at = time.perf_counter()
-    for _ in range(20):
+    for _ in range(100):
         enqueue(refresh_open_intervals)
-    # The client's own retries alone would be six seconds.
-    assert 0.2 <= time.perf_counter() - began_at < 2
+    # A fifth of a second for each of them would be twenty seconds, and the client's own retries six.
+    assert 0.2 <= time.perf_counter() - began_at < 5
 
 
 def test_tasks_are_enqueued_again_once_the_broker_is_back(frozen_broker: str, monkeypatch: pytest.MonkeyPatch) -> None:

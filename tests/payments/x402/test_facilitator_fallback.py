@@ -1,6 +1,5 @@
 """The facilitator that is asked in the place of another: only where that one has surely sent nothing."""
 
-import time
 from collections.abc import Mapping
 from decimal import Decimal
 from threading import Event
@@ -170,9 +169,8 @@ def test_with_both_breakers_open_paid_fields_are_refused_at_once_and_prices_quot
     payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.FAILURE_THRESHOLD + 1)]
     for headers in payments[:-1]:
         assert isinstance(refused(headers), FacilitatorUnavailable)
-    started = time.monotonic()
     assert isinstance(refused(payments[-1]), FacilitatorUnavailable)
-    assert time.monotonic() - started < 1
+    # Neither of them was asked once more.
     assert {one.failures for one in facilitator_client.breakers.values()} == {facilitator_client.FAILURE_THRESHOLD}
     assert "PAYMENT-REQUIRED" in refused({}).headers
     assert Payment.objects.count() == 0
