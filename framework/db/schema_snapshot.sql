@@ -329,6 +329,36 @@ BEGIN
     RETURN NULL;
 END
 $$;
+CREATE FUNCTION public.pgtrigger_added_insert_01e67() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_modifiergroupchange" ("id", "max_choices", "menu_id", "min_choices", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "ref", "translations") VALUES (NEW."id", NEW."max_choices", NEW."menu_id", NEW."min_choices", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."ref", NEW."translations"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_added_insert_0b370() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "type", "venue_id") VALUES (NEW."amount", NEW."free_from", NEW."fulfilments", NEW."id", NEW."name", NEW."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position", NEW."tax_percent", NEW."type", NEW."venue_id"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_added_insert_38770() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -341,7 +371,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_38770() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (NEW."allergens", NEW."category_id", NEW."description", NEW."id", NEW."is_available", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."photo_id", NEW."position", NEW."price", NEW."ref", NEW."sold_out_on", NEW."tax_percent"); RETURN NULL;
+                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (NEW."allergens", NEW."category_id", NEW."description", NEW."diets", NEW."id", NEW."is_available", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."photo_id", NEW."position", NEW."prep_minutes", NEW."price", NEW."ref", NEW."sold_out_on", NEW."station", NEW."takeaway_tax_percent", NEW."tax_percent", NEW."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
@@ -359,6 +389,21 @@ CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
                     INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_added_insert_446fe() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_modifierchange" ("allergens", "group_id", "id", "is_available", "is_default", "item_id", "menu_id", "name", "nested_group_id", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price_delta", "ref", "translations") VALUES (NEW."allergens", NEW."group_id", NEW."id", NEW."is_available", NEW."is_default", NEW."item_id", NEW."menu_id", NEW."name", NEW."nested_group_id", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position", NEW."price_delta", NEW."ref", NEW."translations"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_added_insert_46f06() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -372,6 +417,21 @@ CREATE FUNCTION public.pgtrigger_added_insert_46f06() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "reservations_cancellationtermschange" ("deposit_usdc", "first_date", "free_hours", "id", "last_date", "party_from", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id", "weekdays") VALUES (NEW."deposit_usdc", NEW."first_date", NEW."free_hours", NEW."id", NEW."last_date", NEW."party_from", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."venue_id", NEW."weekdays"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_added_insert_6c1e9() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (NEW."is_page_open", NEW."late_minutes", NEW."orders_per_slot", NEW."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."venue_id", NEW."prep_minutes", NEW."slot_minutes", NEW."takes_usdc", NEW."venue_id", NEW."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_7ffe5() RETURNS trigger
@@ -402,6 +462,21 @@ CREATE FUNCTION public.pgtrigger_added_insert_a900e() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (NEW."first_date", NEW."id", NEW."last_date", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."reason", NEW."venue_id"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_added_insert_ad637() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_itemmodifiergroupchange" ("group_id", "id", "item_id", "menu_id", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position") VALUES (NEW."group_id", NEW."id", NEW."item_id", NEW."menu_id", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_b6f33() RETURNS trigger
@@ -494,6 +569,21 @@ CREATE FUNCTION public.pgtrigger_added_insert_f8265() RETURNS trigger
                     INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (NEW."first_seating", NEW."id", NEW."last_seating", NEW."name", NEW."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."slot_min", NEW."turn_2_min", NEW."turn_4_min", NEW."turn_6_min", NEW."turn_more_min", NEW."venue_id", NEW."weekdays"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_changed_update_2d660() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."venue_id", OLD."prep_minutes", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_changed_update_2ef26() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -539,6 +629,21 @@ CREATE FUNCTION public.pgtrigger_changed_update_46070() RETURNS trigger
                     INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_changed_update_70c53() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_itemmodifiergroupchange" ("group_id", "id", "item_id", "menu_id", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position") VALUES (OLD."group_id", OLD."id", OLD."item_id", OLD."menu_id", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_changed_update_74b9e() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -581,7 +686,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_8be19() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."photo_id", OLD."position", OLD."price", OLD."ref", OLD."sold_out_on", OLD."tax_percent"); RETURN NULL;
+                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."diets", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."photo_id", OLD."position", OLD."prep_minutes", OLD."price", OLD."ref", OLD."sold_out_on", OLD."station", OLD."takeaway_tax_percent", OLD."tax_percent", OLD."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
@@ -597,6 +702,21 @@ CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_changed_update_a8d1a() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "type", "venue_id") VALUES (OLD."amount", OLD."free_from", OLD."fulfilments", OLD."id", OLD."name", OLD."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."tax_percent", OLD."type", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_ad2ed() RETURNS trigger
@@ -629,6 +749,36 @@ CREATE FUNCTION public.pgtrigger_changed_update_ae4af() RETURNS trigger
                     INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_changed_update_bb6fb() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_modifierchange" ("allergens", "group_id", "id", "is_available", "is_default", "item_id", "menu_id", "name", "nested_group_id", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price_delta", "ref", "translations") VALUES (OLD."allergens", OLD."group_id", OLD."id", OLD."is_available", OLD."is_default", OLD."item_id", OLD."menu_id", OLD."name", OLD."nested_group_id", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."price_delta", OLD."ref", OLD."translations"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_changed_update_cc0c1() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_modifiergroupchange" ("id", "max_choices", "menu_id", "min_choices", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "ref", "translations") VALUES (OLD."id", OLD."max_choices", OLD."menu_id", OLD."min_choices", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."ref", OLD."translations"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_changed_update_cead7() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -657,6 +807,36 @@ CREATE FUNCTION public.pgtrigger_changed_update_deb2e() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "reservations_cancellationtermschange" ("deposit_usdc", "first_date", "free_hours", "id", "last_date", "party_from", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id", "weekdays") VALUES (OLD."deposit_usdc", OLD."first_date", OLD."free_hours", OLD."id", OLD."last_date", OLD."party_from", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."venue_id", OLD."weekdays"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_removed_delete_14a20() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_modifiergroupchange" ("id", "max_choices", "menu_id", "min_choices", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "ref", "translations") VALUES (OLD."id", OLD."max_choices", OLD."menu_id", OLD."min_choices", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."ref", OLD."translations"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_removed_delete_23453() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."venue_id", OLD."prep_minutes", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_27d0d() RETURNS trigger
@@ -689,6 +869,21 @@ CREATE FUNCTION public.pgtrigger_removed_delete_2ce83() RETURNS trigger
                     INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;
                 END;
             $$;
+CREATE FUNCTION public.pgtrigger_removed_delete_42aee() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_modifierchange" ("allergens", "group_id", "id", "is_available", "is_default", "item_id", "menu_id", "name", "nested_group_id", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price_delta", "ref", "translations") VALUES (OLD."allergens", OLD."group_id", OLD."id", OLD."is_available", OLD."is_default", OLD."item_id", OLD."menu_id", OLD."name", OLD."nested_group_id", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."price_delta", OLD."ref", OLD."translations"); RETURN NULL;
+                END;
+            $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_4eb07() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -701,7 +896,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_4eb07() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."photo_id", OLD."position", OLD."price", OLD."ref", OLD."sold_out_on", OLD."tax_percent"); RETURN NULL;
+                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."diets", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."photo_id", OLD."position", OLD."prep_minutes", OLD."price", OLD."ref", OLD."sold_out_on", OLD."station", OLD."takeaway_tax_percent", OLD."tax_percent", OLD."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_523dc() RETURNS trigger
@@ -732,6 +927,21 @@ CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_removed_delete_9ed64() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_itemmodifiergroupchange" ("group_id", "id", "item_id", "menu_id", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position") VALUES (OLD."group_id", OLD."id", OLD."item_id", OLD."menu_id", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_b6bd3() RETURNS trigger
@@ -822,6 +1032,21 @@ CREATE FUNCTION public.pgtrigger_removed_delete_d66ae() RETURNS trigger
                         END IF;
                     END IF;
                     INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;
+                END;
+            $$;
+CREATE FUNCTION public.pgtrigger_removed_delete_eab81() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "type", "venue_id") VALUES (OLD."amount", OLD."free_from", OLD."fulfilments", OLD."id", OLD."name", OLD."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."tax_percent", OLD."type", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.public_id(prefix text, id uuid) RETURNS text
@@ -2303,9 +2528,80 @@ ALTER TABLE public.mfa_authenticator ALTER COLUMN id ADD GENERATED BY DEFAULT AS
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE public.orders_chargerule (
+    id uuid NOT NULL,
+    type character varying(14) NOT NULL,
+    name character varying(100) NOT NULL,
+    percent numeric(6,3),
+    amount numeric(10,3),
+    tax_percent numeric(6,3) NOT NULL,
+    fulfilments character varying(8)[] NOT NULL,
+    free_from numeric(10,3),
+    "position" smallint NOT NULL,
+    venue_id uuid NOT NULL,
+    CONSTRAINT charge_rule_fulfilments_known CHECK ((fulfilments <@ ARRAY['pickup'::character varying(8), 'delivery'::character varying(8), 'dine_in'::character varying(8)])),
+    CONSTRAINT charge_rule_percent_or_amount CHECK ((((amount IS NULL) AND (percent > (0)::numeric) AND (percent <= (100)::numeric)) OR ((amount > (0)::numeric) AND (percent IS NULL)))),
+    CONSTRAINT charge_rule_tax_from_0_to_100_percent CHECK ((tax_percent BETWEEN (0)::numeric AND (100)::numeric)),
+    CONSTRAINT orders_chargerule_position_check CHECK (("position" >= 0))
+);
+CREATE TABLE public.orders_chargerulechange (
+    pgh_id integer NOT NULL,
+    pgh_created_at timestamp with time zone NOT NULL,
+    pgh_label text NOT NULL,
+    pgh_context jsonb,
+    id uuid NOT NULL,
+    type character varying(14) NOT NULL,
+    name character varying(100) NOT NULL,
+    percent numeric(6,3),
+    amount numeric(10,3),
+    tax_percent numeric(6,3) NOT NULL,
+    fulfilments character varying(8)[] NOT NULL,
+    free_from numeric(10,3),
+    "position" smallint NOT NULL,
+    pgh_obj_id uuid NOT NULL,
+    venue_id uuid NOT NULL,
+    CONSTRAINT orders_chargerulechange_position_check CHECK (("position" >= 0))
+);
+ALTER TABLE public.orders_chargerulechange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.orders_chargerulechange_pgh_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE public.orders_dishphoto (
     id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.orders_itemmodifiergroup (
+    id uuid NOT NULL,
+    "position" smallint NOT NULL,
+    item_id uuid NOT NULL,
+    menu_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    CONSTRAINT orders_itemmodifiergroup_position_check CHECK (("position" >= 0))
+);
+CREATE TABLE public.orders_itemmodifiergroupchange (
+    pgh_id integer NOT NULL,
+    pgh_created_at timestamp with time zone NOT NULL,
+    pgh_label text NOT NULL,
+    pgh_context jsonb,
+    id uuid NOT NULL,
+    "position" smallint NOT NULL,
+    item_id uuid NOT NULL,
+    menu_id uuid NOT NULL,
+    pgh_obj_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    CONSTRAINT orders_itemmodifiergroupchange_position_check CHECK (("position" >= 0))
+);
+ALTER TABLE public.orders_itemmodifiergroupchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.orders_itemmodifiergroupchange_pgh_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE TABLE public.orders_menu (
     id uuid NOT NULL,
@@ -2378,12 +2674,22 @@ CREATE TABLE public.orders_menuitem (
     "position" smallint NOT NULL,
     allergens character varying(11)[] DEFAULT '{}'::character varying(11)[] NOT NULL,
     photo_id uuid,
+    diets character varying(12)[] DEFAULT '{}'::character varying(12)[] NOT NULL,
+    prep_minutes smallint,
+    station character varying(40) DEFAULT ''::character varying NOT NULL,
+    stock integer,
+    takeaway_tax_percent numeric(6,3),
+    translations jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT menu_item_allergens_known CHECK ((allergens <@ ARRAY['gluten'::character varying(11), 'crustaceans'::character varying(11), 'eggs'::character varying(11), 'fish'::character varying(11), 'peanuts'::character varying(11), 'soybeans'::character varying(11), 'milk'::character varying(11), 'nuts'::character varying(11), 'celery'::character varying(11), 'mustard'::character varying(11), 'sesame'::character varying(11), 'sulphites'::character varying(11), 'lupin'::character varying(11), 'molluscs'::character varying(11)])),
     CONSTRAINT menu_item_allergens_listed_once CHECK (public.has_no_duplicates((allergens)::text[])),
+    CONSTRAINT menu_item_diets_known CHECK ((diets <@ ARRAY['vegetarian'::character varying(12), 'vegan'::character varying(12), 'gluten_free'::character varying(12), 'lactose_free'::character varying(12), 'halal'::character varying(12), 'kosher'::character varying(12)])),
     CONSTRAINT menu_item_id_not_empty CHECK ((NOT ((ref)::text = ''::text))),
     CONSTRAINT menu_item_price_not_negative CHECK ((price >= (0)::numeric)),
+    CONSTRAINT menu_item_takeaway_tax_from_0_to_100_percent CHECK ((takeaway_tax_percent BETWEEN (0)::numeric AND (100)::numeric)),
     CONSTRAINT menu_item_tax_from_0_to_100_percent CHECK ((tax_percent BETWEEN (0)::numeric AND (100)::numeric)),
-    CONSTRAINT orders_menuitem_position_check CHECK (("position" >= 0))
+    CONSTRAINT orders_menuitem_position_check CHECK (("position" >= 0)),
+    CONSTRAINT orders_menuitem_prep_minutes_check CHECK ((prep_minutes >= 0)),
+    CONSTRAINT orders_menuitem_stock_check CHECK ((stock >= 0))
 );
 CREATE TABLE public.orders_menuitemchange (
     pgh_id integer NOT NULL,
@@ -2404,7 +2710,13 @@ CREATE TABLE public.orders_menuitemchange (
     "position" smallint NOT NULL,
     allergens character varying(11)[] DEFAULT '{}'::character varying(11)[] NOT NULL,
     photo_id uuid,
-    CONSTRAINT orders_menuitemchange_position_check CHECK (("position" >= 0))
+    diets character varying(12)[] DEFAULT '{}'::character varying(12)[] NOT NULL,
+    prep_minutes smallint,
+    station character varying(40) DEFAULT ''::character varying NOT NULL,
+    takeaway_tax_percent numeric(6,3),
+    translations jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT orders_menuitemchange_position_check CHECK (("position" >= 0)),
+    CONSTRAINT orders_menuitemchange_prep_minutes_check CHECK ((prep_minutes >= 0))
 );
 ALTER TABLE public.orders_menuitemchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.orders_menuitemchange_pgh_id_seq
@@ -2421,6 +2733,91 @@ CREATE TABLE public.orders_menuupload (
     content jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     applied_at timestamp with time zone
+);
+CREATE TABLE public.orders_modifier (
+    id uuid NOT NULL,
+    ref character varying(64) NOT NULL,
+    name character varying(100) NOT NULL,
+    price_delta numeric(10,3) NOT NULL,
+    is_default boolean NOT NULL,
+    is_available boolean NOT NULL,
+    allergens character varying(11)[] DEFAULT '{}'::character varying(11)[] NOT NULL,
+    translations jsonb NOT NULL,
+    "position" smallint NOT NULL,
+    item_id uuid,
+    menu_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    nested_group_id uuid,
+    CONSTRAINT modifier_allergens_known CHECK ((allergens <@ ARRAY['gluten'::character varying(11), 'crustaceans'::character varying(11), 'eggs'::character varying(11), 'fish'::character varying(11), 'peanuts'::character varying(11), 'soybeans'::character varying(11), 'milk'::character varying(11), 'nuts'::character varying(11), 'celery'::character varying(11), 'mustard'::character varying(11), 'sesame'::character varying(11), 'sulphites'::character varying(11), 'lupin'::character varying(11), 'molluscs'::character varying(11)])),
+    CONSTRAINT modifier_group_not_nested_in_itself CHECK ((NOT ((nested_group_id = group_id) AND (nested_group_id IS NOT NULL)))),
+    CONSTRAINT modifier_id_not_empty CHECK ((NOT ((ref)::text = ''::text))),
+    CONSTRAINT orders_modifier_position_check CHECK (("position" >= 0))
+);
+CREATE TABLE public.orders_modifierchange (
+    pgh_id integer NOT NULL,
+    pgh_created_at timestamp with time zone NOT NULL,
+    pgh_label text NOT NULL,
+    pgh_context jsonb,
+    id uuid NOT NULL,
+    ref character varying(64) NOT NULL,
+    name character varying(100) NOT NULL,
+    price_delta numeric(10,3) NOT NULL,
+    is_default boolean NOT NULL,
+    is_available boolean NOT NULL,
+    allergens character varying(11)[] DEFAULT '{}'::character varying(11)[] NOT NULL,
+    translations jsonb NOT NULL,
+    "position" smallint NOT NULL,
+    item_id uuid,
+    menu_id uuid NOT NULL,
+    pgh_obj_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    nested_group_id uuid,
+    CONSTRAINT orders_modifierchange_position_check CHECK (("position" >= 0))
+);
+ALTER TABLE public.orders_modifierchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.orders_modifierchange_pgh_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE public.orders_modifiergroup (
+    id uuid NOT NULL,
+    ref character varying(64) NOT NULL,
+    name character varying(100) NOT NULL,
+    min_choices smallint NOT NULL,
+    max_choices smallint NOT NULL,
+    translations jsonb NOT NULL,
+    menu_id uuid NOT NULL,
+    CONSTRAINT modifier_group_choices_from_min_to_max CHECK (((max_choices >= 1) AND (max_choices <= 20) AND (min_choices <= max_choices))),
+    CONSTRAINT modifier_group_id_not_empty CHECK ((NOT ((ref)::text = ''::text))),
+    CONSTRAINT orders_modifiergroup_max_choices_check CHECK ((max_choices >= 0)),
+    CONSTRAINT orders_modifiergroup_min_choices_check CHECK ((min_choices >= 0))
+);
+CREATE TABLE public.orders_modifiergroupchange (
+    pgh_id integer NOT NULL,
+    pgh_created_at timestamp with time zone NOT NULL,
+    pgh_label text NOT NULL,
+    pgh_context jsonb,
+    id uuid NOT NULL,
+    ref character varying(64) NOT NULL,
+    name character varying(100) NOT NULL,
+    min_choices smallint NOT NULL,
+    max_choices smallint NOT NULL,
+    translations jsonb NOT NULL,
+    menu_id uuid NOT NULL,
+    pgh_obj_id uuid NOT NULL,
+    CONSTRAINT orders_modifiergroupchange_max_choices_check CHECK ((max_choices >= 0)),
+    CONSTRAINT orders_modifiergroupchange_min_choices_check CHECK ((min_choices >= 0))
+);
+ALTER TABLE public.orders_modifiergroupchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.orders_modifiergroupchange_pgh_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE TABLE public.orders_order (
     id uuid NOT NULL,
@@ -2446,10 +2843,71 @@ CREATE TABLE public.orders_order (
     kitchen_stage character varying(9) DEFAULT 'received'::character varying NOT NULL,
     preparing_at timestamp with time zone,
     ready_at timestamp with time zone,
+    channel character varying(40),
+    charges jsonb DEFAULT '[]'::jsonb NOT NULL,
+    contact_email character varying(254) DEFAULT ''::character varying NOT NULL,
+    contact_name character varying(200) DEFAULT ''::character varying NOT NULL,
+    contact_phone character varying(16) DEFAULT ''::character varying NOT NULL,
+    is_dine_in boolean DEFAULT false NOT NULL,
+    promised_at timestamp with time zone,
+    requested_at timestamp with time zone,
+    "table" character varying(40) DEFAULT ''::character varying NOT NULL,
+    tip numeric(18,3),
     CONSTRAINT order_cancellation_reason_only_if_cancelled CHECK ((((status)::text = 'cancelled'::text) OR ((cancelled_because)::text = ''::text))),
+    CONSTRAINT order_is_served_at_the_venue_or_delivered CHECK ((((NOT is_dine_in) AND (("table")::text = ''::text)) OR ((delivery_address IS NULL) AND is_dine_in))),
     CONSTRAINT order_times_match_status CHECK ((((cancelled_at IS NULL) AND (completed_at IS NULL) AND ((status)::text = 'pending'::text)) OR ((cancelled_at IS NULL) AND (completed_at IS NOT NULL) AND ((status)::text = 'completed'::text)) OR ((cancelled_at IS NOT NULL) AND (completed_at IS NULL) AND ((status)::text = 'cancelled'::text)))),
+    CONSTRAINT order_tip_not_negative CHECK (((tip IS NULL) OR (tip >= (0)::numeric))),
     CONSTRAINT orders_order_number_check CHECK ((number >= 0)),
     CONSTRAINT orders_order_version_check CHECK ((version >= 0))
+);
+CREATE TABLE public.orders_orderingsettings (
+    venue_id uuid NOT NULL,
+    prep_minutes smallint NOT NULL,
+    slot_minutes smallint NOT NULL,
+    orders_per_slot smallint,
+    warn_minutes smallint NOT NULL,
+    late_minutes smallint NOT NULL,
+    is_page_open boolean NOT NULL,
+    page_fulfilments character varying(8)[] NOT NULL,
+    takes_usdc boolean NOT NULL,
+    CONSTRAINT ordering_settings_capacity_positive CHECK (((orders_per_slot IS NULL) OR (orders_per_slot >= 1))),
+    CONSTRAINT ordering_settings_prep_time_within_a_day CHECK ((prep_minutes <= 1440)),
+    CONSTRAINT ordering_settings_slot_divides_an_hour CHECK ((slot_minutes = ANY (ARRAY[5, 10, 15, 20, 30, 60]))),
+    CONSTRAINT ordering_settings_warns_before_late CHECK (((warn_minutes >= 1) AND (warn_minutes < late_minutes))),
+    CONSTRAINT orders_orderingsettings_late_minutes_check CHECK ((late_minutes >= 0)),
+    CONSTRAINT orders_orderingsettings_orders_per_slot_check CHECK ((orders_per_slot >= 0)),
+    CONSTRAINT orders_orderingsettings_prep_minutes_check CHECK ((prep_minutes >= 0)),
+    CONSTRAINT orders_orderingsettings_slot_minutes_check CHECK ((slot_minutes >= 0)),
+    CONSTRAINT orders_orderingsettings_warn_minutes_check CHECK ((warn_minutes >= 0))
+);
+CREATE TABLE public.orders_orderingsettingschange (
+    pgh_id integer NOT NULL,
+    pgh_created_at timestamp with time zone NOT NULL,
+    pgh_label text NOT NULL,
+    pgh_context jsonb,
+    prep_minutes smallint NOT NULL,
+    slot_minutes smallint NOT NULL,
+    orders_per_slot smallint,
+    warn_minutes smallint NOT NULL,
+    late_minutes smallint NOT NULL,
+    is_page_open boolean NOT NULL,
+    page_fulfilments character varying(8)[] NOT NULL,
+    takes_usdc boolean NOT NULL,
+    pgh_obj_id uuid NOT NULL,
+    venue_id uuid NOT NULL,
+    CONSTRAINT orders_orderingsettingschange_late_minutes_check CHECK ((late_minutes >= 0)),
+    CONSTRAINT orders_orderingsettingschange_orders_per_slot_check CHECK ((orders_per_slot >= 0)),
+    CONSTRAINT orders_orderingsettingschange_prep_minutes_check CHECK ((prep_minutes >= 0)),
+    CONSTRAINT orders_orderingsettingschange_slot_minutes_check CHECK ((slot_minutes >= 0)),
+    CONSTRAINT orders_orderingsettingschange_warn_minutes_check CHECK ((warn_minutes >= 0))
+);
+ALTER TABLE public.orders_orderingsettingschange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.orders_orderingsettingschange_pgh_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE TABLE public.orders_orderitem (
     id bigint NOT NULL,
@@ -2462,6 +2920,8 @@ CREATE TABLE public.orders_orderitem (
     unit_price numeric(18,3),
     tax_percent numeric(6,3),
     line_total numeric(18,3),
+    modifiers jsonb DEFAULT '[]'::jsonb NOT NULL,
+    station character varying(40) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT order_item_quantity_in_1_to_999 CHECK ((quantity BETWEEN 1 AND 999)),
     CONSTRAINT orders_orderitem_position_check CHECK (("position" >= 0)),
     CONSTRAINT orders_orderitem_quantity_check CHECK ((quantity >= 0))
@@ -2483,6 +2943,21 @@ CREATE TABLE public.orders_ordernumber (
 );
 ALTER TABLE public.orders_ordernumber ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.orders_ordernumber_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE public.orders_orderslot (
+    id bigint NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    orders integer NOT NULL,
+    venue_id uuid NOT NULL,
+    CONSTRAINT orders_orderslot_orders_check CHECK ((orders >= 0))
+);
+ALTER TABLE public.orders_orderslot ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.orders_orderslot_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -3283,270 +3758,314 @@ INSERT INTO public.auth_permission VALUES
 	(170, 'Can change dish photo', 43, 'change_dishphoto'),
 	(171, 'Can delete dish photo', 43, 'delete_dishphoto'),
 	(172, 'Can view dish photo', 43, 'view_dishphoto'),
-	(173, 'Can add reservation', 44, 'add_reservation'),
-	(174, 'Can change reservation', 44, 'change_reservation'),
-	(175, 'Can delete reservation', 44, 'delete_reservation'),
-	(176, 'Can view reservation', 44, 'view_reservation'),
-	(177, 'Can add guest mail', 45, 'add_guestmail'),
-	(178, 'Can change guest mail', 45, 'change_guestmail'),
-	(179, 'Can delete guest mail', 45, 'delete_guestmail'),
-	(180, 'Can view guest mail', 45, 'view_guestmail'),
-	(181, 'Can add guest profile', 46, 'add_guestprofile'),
-	(182, 'Can change guest profile', 46, 'change_guestprofile'),
-	(183, 'Can delete guest profile', 46, 'delete_guestprofile'),
-	(184, 'Can view guest profile', 46, 'view_guestprofile'),
-	(185, 'Can add guest contact', 47, 'add_guestcontact'),
-	(186, 'Can change guest contact', 47, 'change_guestcontact'),
-	(187, 'Can delete guest contact', 47, 'delete_guestcontact'),
-	(188, 'Can view guest contact', 47, 'view_guestcontact'),
-	(189, 'Can add online booking', 48, 'add_onlinebooking'),
-	(190, 'Can change online booking', 48, 'change_onlinebooking'),
-	(191, 'Can delete online booking', 48, 'delete_onlinebooking'),
-	(192, 'Can view online booking', 48, 'view_onlinebooking'),
-	(193, 'Can add service period', 49, 'add_serviceperiod'),
-	(194, 'Can change service period', 49, 'change_serviceperiod'),
-	(195, 'Can delete service period', 49, 'delete_serviceperiod'),
-	(196, 'Can view service period', 49, 'view_serviceperiod'),
-	(197, 'Can add service period change', 50, 'add_serviceperiodchange'),
-	(198, 'Can change service period change', 50, 'change_serviceperiodchange'),
-	(199, 'Can delete service period change', 50, 'delete_serviceperiodchange'),
-	(200, 'Can view service period change', 50, 'view_serviceperiodchange'),
-	(201, 'Can add closure', 51, 'add_closure'),
-	(202, 'Can change closure', 51, 'change_closure'),
-	(203, 'Can delete closure', 51, 'delete_closure'),
-	(204, 'Can view closure', 51, 'view_closure'),
-	(205, 'Can add closure change', 52, 'add_closurechange'),
-	(206, 'Can change closure change', 52, 'change_closurechange'),
-	(207, 'Can delete closure change', 52, 'delete_closurechange'),
-	(208, 'Can view closure change', 52, 'view_closurechange'),
-	(209, 'Can add area', 53, 'add_area'),
-	(210, 'Can change area', 53, 'change_area'),
-	(211, 'Can delete area', 53, 'delete_area'),
-	(212, 'Can view area', 53, 'view_area'),
-	(213, 'Can add table', 54, 'add_table'),
-	(214, 'Can change table', 54, 'change_table'),
-	(215, 'Can delete table', 54, 'delete_table'),
-	(216, 'Can view table', 54, 'view_table'),
-	(217, 'Can add table change', 55, 'add_tablechange'),
-	(218, 'Can change table change', 55, 'change_tablechange'),
-	(219, 'Can delete table change', 55, 'delete_tablechange'),
-	(220, 'Can view table change', 55, 'view_tablechange'),
-	(221, 'Can add combination', 56, 'add_combination'),
-	(222, 'Can change combination', 56, 'change_combination'),
-	(223, 'Can delete combination', 56, 'delete_combination'),
-	(224, 'Can view combination', 56, 'view_combination'),
-	(225, 'Can add seating', 57, 'add_seating'),
-	(226, 'Can change seating', 57, 'change_seating'),
-	(227, 'Can delete seating', 57, 'delete_seating'),
-	(228, 'Can view seating', 57, 'view_seating'),
-	(229, 'Can add hold', 58, 'add_hold'),
-	(230, 'Can change hold', 58, 'change_hold'),
-	(231, 'Can delete hold', 58, 'delete_hold'),
-	(232, 'Can view hold', 58, 'view_hold'),
-	(233, 'Can add branding image', 59, 'add_brandingimage'),
-	(234, 'Can change branding image', 59, 'change_brandingimage'),
-	(235, 'Can delete branding image', 59, 'delete_brandingimage'),
-	(236, 'Can view branding image', 59, 'view_brandingimage'),
-	(237, 'Can add branding', 60, 'add_branding'),
-	(238, 'Can change branding', 60, 'change_branding'),
-	(239, 'Can delete branding', 60, 'delete_branding'),
-	(240, 'Can view branding', 60, 'view_branding'),
-	(241, 'Can add agreed terms', 61, 'add_agreedterms'),
-	(242, 'Can change agreed terms', 61, 'change_agreedterms'),
-	(243, 'Can delete agreed terms', 61, 'delete_agreedterms'),
-	(244, 'Can view agreed terms', 61, 'view_agreedterms'),
-	(245, 'Can add cancellation terms', 62, 'add_cancellationterms'),
-	(246, 'Can change cancellation terms', 62, 'change_cancellationterms'),
-	(247, 'Can delete cancellation terms', 62, 'delete_cancellationterms'),
-	(248, 'Can view cancellation terms', 62, 'view_cancellationterms'),
-	(249, 'Can add cancellation terms change', 63, 'add_cancellationtermschange'),
-	(250, 'Can change cancellation terms change', 63, 'change_cancellationtermschange'),
-	(251, 'Can delete cancellation terms change', 63, 'delete_cancellationtermschange'),
-	(252, 'Can view cancellation terms change', 63, 'view_cancellationtermschange'),
-	(253, 'Can add audit', 64, 'add_audit'),
-	(254, 'Can change audit', 64, 'change_audit'),
-	(255, 'Can delete audit', 64, 'delete_audit'),
-	(256, 'Can view audit', 64, 'view_audit'),
-	(257, 'Can add payment', 65, 'add_payment'),
-	(258, 'Can change payment', 65, 'change_payment'),
-	(259, 'Can delete payment', 65, 'delete_payment'),
-	(260, 'Can view payment', 65, 'view_payment'),
-	(261, 'Can add payment event', 66, 'add_paymentevent'),
-	(262, 'Can change payment event', 66, 'change_paymentevent'),
-	(263, 'Can delete payment event', 66, 'delete_paymentevent'),
-	(264, 'Can view payment event', 66, 'view_paymentevent'),
-	(265, 'Can add refund', 67, 'add_refund'),
-	(266, 'Can change refund', 67, 'change_refund'),
-	(267, 'Can delete refund', 67, 'delete_refund'),
-	(268, 'Can view refund', 67, 'view_refund'),
-	(269, 'Can add product', 68, 'add_product'),
-	(270, 'Can change product', 68, 'change_product'),
-	(271, 'Can delete product', 68, 'delete_product'),
-	(272, 'Can view product', 68, 'view_product'),
-	(273, 'Can add price', 69, 'add_price'),
-	(274, 'Can change price', 69, 'change_price'),
-	(275, 'Can delete price', 69, 'delete_price'),
-	(276, 'Can view price', 69, 'view_price'),
-	(277, 'Can add wallet', 71, 'add_wallet'),
-	(278, 'Can change wallet', 71, 'change_wallet'),
-	(279, 'Can delete wallet', 71, 'delete_wallet'),
-	(280, 'Can view wallet', 71, 'view_wallet'),
-	(281, 'Can add wallet session', 72, 'add_walletsession'),
-	(282, 'Can change wallet session', 72, 'change_walletsession'),
-	(283, 'Can delete wallet session', 72, 'delete_walletsession'),
-	(284, 'Can view wallet session', 72, 'view_walletsession'),
-	(285, 'Can add holding snapshot', 73, 'add_holdingsnapshot'),
-	(286, 'Can change holding snapshot', 73, 'change_holdingsnapshot'),
-	(287, 'Can delete holding snapshot', 73, 'delete_holdingsnapshot'),
-	(288, 'Can view holding snapshot', 73, 'view_holdingsnapshot'),
-	(289, 'Can add spent challenge', 74, 'add_spentchallenge'),
-	(290, 'Can change spent challenge', 74, 'change_spentchallenge'),
-	(291, 'Can delete spent challenge', 74, 'delete_spentchallenge'),
-	(292, 'Can view spent challenge', 74, 'view_spentchallenge'),
-	(293, 'Can add plan', 75, 'add_plan'),
-	(294, 'Can change plan', 75, 'change_plan'),
-	(295, 'Can delete plan', 75, 'delete_plan'),
-	(296, 'Can view plan', 75, 'view_plan'),
-	(297, 'Can add tier terms', 76, 'add_tierterms'),
-	(298, 'Can change tier terms', 76, 'change_tierterms'),
-	(299, 'Can delete tier terms', 76, 'delete_tierterms'),
-	(300, 'Can view tier terms', 76, 'view_tierterms'),
-	(301, 'Can add receiver', 77, 'add_receiver'),
-	(302, 'Can change receiver', 77, 'change_receiver'),
-	(303, 'Can delete receiver', 77, 'delete_receiver'),
-	(304, 'Can view receiver', 77, 'view_receiver'),
-	(305, 'Can add source', 78, 'add_source'),
-	(306, 'Can change source', 78, 'change_source'),
-	(307, 'Can delete source', 78, 'delete_source'),
-	(308, 'Can view source', 78, 'view_source'),
-	(309, 'Can add market', 79, 'add_market'),
-	(310, 'Can change market', 79, 'change_market'),
-	(311, 'Can delete market', 79, 'delete_market'),
-	(312, 'Can view market', 79, 'view_market'),
-	(313, 'Can add cuisine', 80, 'add_cuisine'),
-	(314, 'Can change cuisine', 80, 'change_cuisine'),
-	(315, 'Can delete cuisine', 80, 'delete_cuisine'),
-	(316, 'Can view cuisine', 80, 'view_cuisine'),
-	(317, 'Can add attribute', 81, 'add_attribute'),
-	(318, 'Can change attribute', 81, 'change_attribute'),
-	(319, 'Can delete attribute', 81, 'delete_attribute'),
-	(320, 'Can view attribute', 81, 'view_attribute'),
-	(321, 'Can add holiday', 82, 'add_holiday'),
-	(322, 'Can change holiday', 82, 'change_holiday'),
-	(323, 'Can delete holiday', 82, 'delete_holiday'),
-	(324, 'Can view holiday', 82, 'view_holiday'),
-	(325, 'Can add restaurant', 83, 'add_restaurant'),
-	(326, 'Can change restaurant', 83, 'change_restaurant'),
-	(327, 'Can delete restaurant', 83, 'delete_restaurant'),
-	(328, 'Can view restaurant', 83, 'view_restaurant'),
-	(329, 'Can add source record', 84, 'add_sourcerecord'),
-	(330, 'Can change source record', 84, 'change_sourcerecord'),
-	(331, 'Can delete source record', 84, 'delete_sourcerecord'),
-	(332, 'Can view source record', 84, 'view_sourcerecord'),
-	(333, 'Can add match candidate', 85, 'add_matchcandidate'),
-	(334, 'Can change match candidate', 85, 'change_matchcandidate'),
-	(335, 'Can delete match candidate', 85, 'delete_matchcandidate'),
-	(336, 'Can view match candidate', 85, 'view_matchcandidate'),
-	(337, 'Can add export', 86, 'add_export'),
-	(338, 'Can change export', 86, 'change_export'),
-	(339, 'Can delete export', 86, 'delete_export'),
-	(340, 'Can view export', 86, 'view_export'),
-	(341, 'Can add export part', 87, 'add_exportpart'),
-	(342, 'Can change export part', 87, 'change_exportpart'),
-	(343, 'Can delete export part', 87, 'delete_exportpart'),
-	(344, 'Can view export part', 87, 'view_exportpart'),
-	(345, 'Can add removal', 88, 'add_removal'),
-	(346, 'Can change removal', 88, 'change_removal'),
-	(347, 'Can delete removal', 88, 'delete_removal'),
-	(348, 'Can view removal', 88, 'view_removal'),
-	(349, 'Can add import run', 89, 'add_importrun'),
-	(350, 'Can change import run', 89, 'change_importrun'),
-	(351, 'Can delete import run', 89, 'delete_importrun'),
-	(352, 'Can view import run', 89, 'view_importrun'),
-	(353, 'Can add insight', 90, 'add_insight'),
-	(354, 'Can change insight', 90, 'change_insight'),
-	(355, 'Can delete insight', 90, 'delete_insight'),
-	(356, 'Can view insight', 90, 'view_insight'),
-	(357, 'Can add insight demand', 91, 'add_insightdemand'),
-	(358, 'Can change insight demand', 91, 'change_insightdemand'),
-	(359, 'Can delete insight demand', 91, 'delete_insightdemand'),
-	(360, 'Can view insight demand', 91, 'view_insightdemand'),
-	(361, 'Can add insight call', 92, 'add_insightcall'),
-	(362, 'Can change insight call', 92, 'change_insightcall'),
-	(363, 'Can delete insight call', 92, 'delete_insightcall'),
-	(364, 'Can view insight call', 92, 'view_insightcall'),
-	(365, 'Can add landmark', 93, 'add_landmark'),
-	(366, 'Can change landmark', 93, 'change_landmark'),
-	(367, 'Can delete landmark', 93, 'delete_landmark'),
-	(368, 'Can view landmark', 93, 'view_landmark'),
-	(369, 'Can add landmark name', 94, 'add_landmarkname'),
-	(370, 'Can change landmark name', 94, 'change_landmarkname'),
-	(371, 'Can delete landmark name', 94, 'delete_landmarkname'),
-	(372, 'Can view landmark name', 94, 'view_landmarkname'),
-	(373, 'Can add listing', 95, 'add_listing'),
-	(374, 'Can change listing', 95, 'change_listing'),
-	(375, 'Can delete listing', 95, 'delete_listing'),
-	(376, 'Can view listing', 95, 'view_listing'),
-	(377, 'Can add flow rule', 96, 'add_flowrule'),
-	(378, 'Can change flow rule', 96, 'change_flowrule'),
-	(379, 'Can delete flow rule', 96, 'delete_flowrule'),
-	(380, 'Can view flow rule', 96, 'view_flowrule'),
-	(381, 'Can add flow slot', 97, 'add_flowslot'),
-	(382, 'Can change flow slot', 97, 'change_flowslot'),
-	(383, 'Can delete flow slot', 97, 'delete_flowslot'),
-	(384, 'Can view flow slot', 97, 'view_flowslot'),
-	(385, 'Can add flow booking', 98, 'add_flowbooking'),
-	(386, 'Can change flow booking', 98, 'change_flowbooking'),
-	(387, 'Can delete flow booking', 98, 'delete_flowbooking'),
-	(388, 'Can view flow booking', 98, 'view_flowbooking'),
-	(389, 'Can add review', 99, 'add_review'),
-	(390, 'Can change review', 99, 'change_review'),
-	(391, 'Can delete review', 99, 'delete_review'),
-	(392, 'Can view review', 99, 'view_review'),
-	(393, 'Can add review change', 100, 'add_reviewchange'),
-	(394, 'Can change review change', 100, 'change_reviewchange'),
-	(395, 'Can delete review change', 100, 'delete_reviewchange'),
-	(396, 'Can view review change', 100, 'view_reviewchange'),
-	(397, 'Can add photo', 101, 'add_photo'),
-	(398, 'Can change photo', 101, 'change_photo'),
-	(399, 'Can delete photo', 101, 'delete_photo'),
-	(400, 'Can view photo', 101, 'view_photo'),
-	(401, 'Can add record', 102, 'add_record'),
-	(402, 'Can change record', 102, 'change_record'),
-	(403, 'Can delete record', 102, 'delete_record'),
-	(404, 'Can view record', 102, 'view_record'),
-	(405, 'Can add search row', 103, 'add_searchrow'),
-	(406, 'Can change search row', 103, 'change_searchrow'),
-	(407, 'Can delete search row', 103, 'delete_searchrow'),
-	(408, 'Can view search row', 103, 'view_searchrow'),
-	(409, 'Can add kitchen', 104, 'add_kitchen'),
-	(410, 'Can change kitchen', 104, 'change_kitchen'),
-	(411, 'Can delete kitchen', 104, 'delete_kitchen'),
-	(412, 'Can view kitchen', 104, 'view_kitchen'),
-	(413, 'Can add report', 105, 'add_report'),
-	(414, 'Can change report', 105, 'change_report'),
-	(415, 'Can delete report', 105, 'delete_report'),
-	(416, 'Can view report', 105, 'view_report'),
-	(417, 'Can add version', 106, 'add_version'),
-	(418, 'Can change version', 106, 'change_version'),
-	(419, 'Can delete version', 106, 'delete_version'),
-	(420, 'Can view version', 106, 'view_version'),
-	(421, 'Can add former slug', 107, 'add_formerslug'),
-	(422, 'Can change former slug', 107, 'change_formerslug'),
-	(423, 'Can delete former slug', 107, 'delete_formerslug'),
-	(424, 'Can view former slug', 107, 'view_formerslug'),
-	(425, 'Can add photo import', 108, 'add_photoimport'),
-	(426, 'Can change photo import', 108, 'change_photoimport'),
-	(427, 'Can delete photo import', 108, 'delete_photoimport'),
-	(428, 'Can view photo import', 108, 'view_photoimport'),
-	(429, 'Can add neighborhood change', 109, 'add_neighborhoodchange'),
-	(430, 'Can change neighborhood change', 109, 'change_neighborhoodchange'),
-	(431, 'Can delete neighborhood change', 109, 'delete_neighborhoodchange'),
-	(432, 'Can view neighborhood change', 109, 'view_neighborhoodchange'),
-	(433, 'Can add deposit', 110, 'add_deposit'),
-	(434, 'Can change deposit', 110, 'change_deposit'),
-	(435, 'Can delete deposit', 110, 'delete_deposit'),
-	(436, 'Can view deposit', 110, 'view_deposit');
+	(173, 'Can add charge rule', 44, 'add_chargerule'),
+	(174, 'Can change charge rule', 44, 'change_chargerule'),
+	(175, 'Can delete charge rule', 44, 'delete_chargerule'),
+	(176, 'Can view charge rule', 44, 'view_chargerule'),
+	(177, 'Can add charge rule change', 45, 'add_chargerulechange'),
+	(178, 'Can change charge rule change', 45, 'change_chargerulechange'),
+	(179, 'Can delete charge rule change', 45, 'delete_chargerulechange'),
+	(180, 'Can view charge rule change', 45, 'view_chargerulechange'),
+	(181, 'Can add item modifier group', 46, 'add_itemmodifiergroup'),
+	(182, 'Can change item modifier group', 46, 'change_itemmodifiergroup'),
+	(183, 'Can delete item modifier group', 46, 'delete_itemmodifiergroup'),
+	(184, 'Can view item modifier group', 46, 'view_itemmodifiergroup'),
+	(185, 'Can add item modifier group change', 47, 'add_itemmodifiergroupchange'),
+	(186, 'Can change item modifier group change', 47, 'change_itemmodifiergroupchange'),
+	(187, 'Can delete item modifier group change', 47, 'delete_itemmodifiergroupchange'),
+	(188, 'Can view item modifier group change', 47, 'view_itemmodifiergroupchange'),
+	(189, 'Can add modifier', 48, 'add_modifier'),
+	(190, 'Can change modifier', 48, 'change_modifier'),
+	(191, 'Can delete modifier', 48, 'delete_modifier'),
+	(192, 'Can view modifier', 48, 'view_modifier'),
+	(193, 'Can add modifier change', 49, 'add_modifierchange'),
+	(194, 'Can change modifier change', 49, 'change_modifierchange'),
+	(195, 'Can delete modifier change', 49, 'delete_modifierchange'),
+	(196, 'Can view modifier change', 49, 'view_modifierchange'),
+	(197, 'Can add modifier group', 50, 'add_modifiergroup'),
+	(198, 'Can change modifier group', 50, 'change_modifiergroup'),
+	(199, 'Can delete modifier group', 50, 'delete_modifiergroup'),
+	(200, 'Can view modifier group', 50, 'view_modifiergroup'),
+	(201, 'Can add modifier group change', 51, 'add_modifiergroupchange'),
+	(202, 'Can change modifier group change', 51, 'change_modifiergroupchange'),
+	(203, 'Can delete modifier group change', 51, 'delete_modifiergroupchange'),
+	(204, 'Can view modifier group change', 51, 'view_modifiergroupchange'),
+	(205, 'Can add ordering settings', 52, 'add_orderingsettings'),
+	(206, 'Can change ordering settings', 52, 'change_orderingsettings'),
+	(207, 'Can delete ordering settings', 52, 'delete_orderingsettings'),
+	(208, 'Can view ordering settings', 52, 'view_orderingsettings'),
+	(209, 'Can add ordering settings change', 53, 'add_orderingsettingschange'),
+	(210, 'Can change ordering settings change', 53, 'change_orderingsettingschange'),
+	(211, 'Can delete ordering settings change', 53, 'delete_orderingsettingschange'),
+	(212, 'Can view ordering settings change', 53, 'view_orderingsettingschange'),
+	(213, 'Can add order slot', 54, 'add_orderslot'),
+	(214, 'Can change order slot', 54, 'change_orderslot'),
+	(215, 'Can delete order slot', 54, 'delete_orderslot'),
+	(216, 'Can view order slot', 54, 'view_orderslot'),
+	(217, 'Can add reservation', 55, 'add_reservation'),
+	(218, 'Can change reservation', 55, 'change_reservation'),
+	(219, 'Can delete reservation', 55, 'delete_reservation'),
+	(220, 'Can view reservation', 55, 'view_reservation'),
+	(221, 'Can add guest mail', 56, 'add_guestmail'),
+	(222, 'Can change guest mail', 56, 'change_guestmail'),
+	(223, 'Can delete guest mail', 56, 'delete_guestmail'),
+	(224, 'Can view guest mail', 56, 'view_guestmail'),
+	(225, 'Can add guest profile', 57, 'add_guestprofile'),
+	(226, 'Can change guest profile', 57, 'change_guestprofile'),
+	(227, 'Can delete guest profile', 57, 'delete_guestprofile'),
+	(228, 'Can view guest profile', 57, 'view_guestprofile'),
+	(229, 'Can add guest contact', 58, 'add_guestcontact'),
+	(230, 'Can change guest contact', 58, 'change_guestcontact'),
+	(231, 'Can delete guest contact', 58, 'delete_guestcontact'),
+	(232, 'Can view guest contact', 58, 'view_guestcontact'),
+	(233, 'Can add online booking', 59, 'add_onlinebooking'),
+	(234, 'Can change online booking', 59, 'change_onlinebooking'),
+	(235, 'Can delete online booking', 59, 'delete_onlinebooking'),
+	(236, 'Can view online booking', 59, 'view_onlinebooking'),
+	(237, 'Can add service period', 60, 'add_serviceperiod'),
+	(238, 'Can change service period', 60, 'change_serviceperiod'),
+	(239, 'Can delete service period', 60, 'delete_serviceperiod'),
+	(240, 'Can view service period', 60, 'view_serviceperiod'),
+	(241, 'Can add service period change', 61, 'add_serviceperiodchange'),
+	(242, 'Can change service period change', 61, 'change_serviceperiodchange'),
+	(243, 'Can delete service period change', 61, 'delete_serviceperiodchange'),
+	(244, 'Can view service period change', 61, 'view_serviceperiodchange'),
+	(245, 'Can add closure', 62, 'add_closure'),
+	(246, 'Can change closure', 62, 'change_closure'),
+	(247, 'Can delete closure', 62, 'delete_closure'),
+	(248, 'Can view closure', 62, 'view_closure'),
+	(249, 'Can add closure change', 63, 'add_closurechange'),
+	(250, 'Can change closure change', 63, 'change_closurechange'),
+	(251, 'Can delete closure change', 63, 'delete_closurechange'),
+	(252, 'Can view closure change', 63, 'view_closurechange'),
+	(253, 'Can add area', 64, 'add_area'),
+	(254, 'Can change area', 64, 'change_area'),
+	(255, 'Can delete area', 64, 'delete_area'),
+	(256, 'Can view area', 64, 'view_area'),
+	(257, 'Can add table', 65, 'add_table'),
+	(258, 'Can change table', 65, 'change_table'),
+	(259, 'Can delete table', 65, 'delete_table'),
+	(260, 'Can view table', 65, 'view_table'),
+	(261, 'Can add table change', 66, 'add_tablechange'),
+	(262, 'Can change table change', 66, 'change_tablechange'),
+	(263, 'Can delete table change', 66, 'delete_tablechange'),
+	(264, 'Can view table change', 66, 'view_tablechange'),
+	(265, 'Can add combination', 67, 'add_combination'),
+	(266, 'Can change combination', 67, 'change_combination'),
+	(267, 'Can delete combination', 67, 'delete_combination'),
+	(268, 'Can view combination', 67, 'view_combination'),
+	(269, 'Can add seating', 68, 'add_seating'),
+	(270, 'Can change seating', 68, 'change_seating'),
+	(271, 'Can delete seating', 68, 'delete_seating'),
+	(272, 'Can view seating', 68, 'view_seating'),
+	(273, 'Can add hold', 69, 'add_hold'),
+	(274, 'Can change hold', 69, 'change_hold'),
+	(275, 'Can delete hold', 69, 'delete_hold'),
+	(276, 'Can view hold', 69, 'view_hold'),
+	(277, 'Can add branding image', 70, 'add_brandingimage'),
+	(278, 'Can change branding image', 70, 'change_brandingimage'),
+	(279, 'Can delete branding image', 70, 'delete_brandingimage'),
+	(280, 'Can view branding image', 70, 'view_brandingimage'),
+	(281, 'Can add branding', 71, 'add_branding'),
+	(282, 'Can change branding', 71, 'change_branding'),
+	(283, 'Can delete branding', 71, 'delete_branding'),
+	(284, 'Can view branding', 71, 'view_branding'),
+	(285, 'Can add agreed terms', 72, 'add_agreedterms'),
+	(286, 'Can change agreed terms', 72, 'change_agreedterms'),
+	(287, 'Can delete agreed terms', 72, 'delete_agreedterms'),
+	(288, 'Can view agreed terms', 72, 'view_agreedterms'),
+	(289, 'Can add cancellation terms', 73, 'add_cancellationterms'),
+	(290, 'Can change cancellation terms', 73, 'change_cancellationterms'),
+	(291, 'Can delete cancellation terms', 73, 'delete_cancellationterms'),
+	(292, 'Can view cancellation terms', 73, 'view_cancellationterms'),
+	(293, 'Can add cancellation terms change', 74, 'add_cancellationtermschange'),
+	(294, 'Can change cancellation terms change', 74, 'change_cancellationtermschange'),
+	(295, 'Can delete cancellation terms change', 74, 'delete_cancellationtermschange'),
+	(296, 'Can view cancellation terms change', 74, 'view_cancellationtermschange'),
+	(297, 'Can add audit', 75, 'add_audit'),
+	(298, 'Can change audit', 75, 'change_audit'),
+	(299, 'Can delete audit', 75, 'delete_audit'),
+	(300, 'Can view audit', 75, 'view_audit'),
+	(301, 'Can add payment', 76, 'add_payment'),
+	(302, 'Can change payment', 76, 'change_payment'),
+	(303, 'Can delete payment', 76, 'delete_payment'),
+	(304, 'Can view payment', 76, 'view_payment'),
+	(305, 'Can add payment event', 77, 'add_paymentevent'),
+	(306, 'Can change payment event', 77, 'change_paymentevent'),
+	(307, 'Can delete payment event', 77, 'delete_paymentevent'),
+	(308, 'Can view payment event', 77, 'view_paymentevent'),
+	(309, 'Can add refund', 78, 'add_refund'),
+	(310, 'Can change refund', 78, 'change_refund'),
+	(311, 'Can delete refund', 78, 'delete_refund'),
+	(312, 'Can view refund', 78, 'view_refund'),
+	(313, 'Can add product', 79, 'add_product'),
+	(314, 'Can change product', 79, 'change_product'),
+	(315, 'Can delete product', 79, 'delete_product'),
+	(316, 'Can view product', 79, 'view_product'),
+	(317, 'Can add price', 80, 'add_price'),
+	(318, 'Can change price', 80, 'change_price'),
+	(319, 'Can delete price', 80, 'delete_price'),
+	(320, 'Can view price', 80, 'view_price'),
+	(321, 'Can add wallet', 82, 'add_wallet'),
+	(322, 'Can change wallet', 82, 'change_wallet'),
+	(323, 'Can delete wallet', 82, 'delete_wallet'),
+	(324, 'Can view wallet', 82, 'view_wallet'),
+	(325, 'Can add wallet session', 83, 'add_walletsession'),
+	(326, 'Can change wallet session', 83, 'change_walletsession'),
+	(327, 'Can delete wallet session', 83, 'delete_walletsession'),
+	(328, 'Can view wallet session', 83, 'view_walletsession'),
+	(329, 'Can add holding snapshot', 84, 'add_holdingsnapshot'),
+	(330, 'Can change holding snapshot', 84, 'change_holdingsnapshot'),
+	(331, 'Can delete holding snapshot', 84, 'delete_holdingsnapshot'),
+	(332, 'Can view holding snapshot', 84, 'view_holdingsnapshot'),
+	(333, 'Can add spent challenge', 85, 'add_spentchallenge'),
+	(334, 'Can change spent challenge', 85, 'change_spentchallenge'),
+	(335, 'Can delete spent challenge', 85, 'delete_spentchallenge'),
+	(336, 'Can view spent challenge', 85, 'view_spentchallenge'),
+	(337, 'Can add plan', 86, 'add_plan'),
+	(338, 'Can change plan', 86, 'change_plan'),
+	(339, 'Can delete plan', 86, 'delete_plan'),
+	(340, 'Can view plan', 86, 'view_plan'),
+	(341, 'Can add tier terms', 87, 'add_tierterms'),
+	(342, 'Can change tier terms', 87, 'change_tierterms'),
+	(343, 'Can delete tier terms', 87, 'delete_tierterms'),
+	(344, 'Can view tier terms', 87, 'view_tierterms'),
+	(345, 'Can add receiver', 88, 'add_receiver'),
+	(346, 'Can change receiver', 88, 'change_receiver'),
+	(347, 'Can delete receiver', 88, 'delete_receiver'),
+	(348, 'Can view receiver', 88, 'view_receiver'),
+	(349, 'Can add source', 89, 'add_source'),
+	(350, 'Can change source', 89, 'change_source'),
+	(351, 'Can delete source', 89, 'delete_source'),
+	(352, 'Can view source', 89, 'view_source'),
+	(353, 'Can add market', 90, 'add_market'),
+	(354, 'Can change market', 90, 'change_market'),
+	(355, 'Can delete market', 90, 'delete_market'),
+	(356, 'Can view market', 90, 'view_market'),
+	(357, 'Can add cuisine', 91, 'add_cuisine'),
+	(358, 'Can change cuisine', 91, 'change_cuisine'),
+	(359, 'Can delete cuisine', 91, 'delete_cuisine'),
+	(360, 'Can view cuisine', 91, 'view_cuisine'),
+	(361, 'Can add attribute', 92, 'add_attribute'),
+	(362, 'Can change attribute', 92, 'change_attribute'),
+	(363, 'Can delete attribute', 92, 'delete_attribute'),
+	(364, 'Can view attribute', 92, 'view_attribute'),
+	(365, 'Can add holiday', 93, 'add_holiday'),
+	(366, 'Can change holiday', 93, 'change_holiday'),
+	(367, 'Can delete holiday', 93, 'delete_holiday'),
+	(368, 'Can view holiday', 93, 'view_holiday'),
+	(369, 'Can add restaurant', 94, 'add_restaurant'),
+	(370, 'Can change restaurant', 94, 'change_restaurant'),
+	(371, 'Can delete restaurant', 94, 'delete_restaurant'),
+	(372, 'Can view restaurant', 94, 'view_restaurant'),
+	(373, 'Can add source record', 95, 'add_sourcerecord'),
+	(374, 'Can change source record', 95, 'change_sourcerecord'),
+	(375, 'Can delete source record', 95, 'delete_sourcerecord'),
+	(376, 'Can view source record', 95, 'view_sourcerecord'),
+	(377, 'Can add match candidate', 96, 'add_matchcandidate'),
+	(378, 'Can change match candidate', 96, 'change_matchcandidate'),
+	(379, 'Can delete match candidate', 96, 'delete_matchcandidate'),
+	(380, 'Can view match candidate', 96, 'view_matchcandidate'),
+	(381, 'Can add export', 97, 'add_export'),
+	(382, 'Can change export', 97, 'change_export'),
+	(383, 'Can delete export', 97, 'delete_export'),
+	(384, 'Can view export', 97, 'view_export'),
+	(385, 'Can add export part', 98, 'add_exportpart'),
+	(386, 'Can change export part', 98, 'change_exportpart'),
+	(387, 'Can delete export part', 98, 'delete_exportpart'),
+	(388, 'Can view export part', 98, 'view_exportpart'),
+	(389, 'Can add removal', 99, 'add_removal'),
+	(390, 'Can change removal', 99, 'change_removal'),
+	(391, 'Can delete removal', 99, 'delete_removal'),
+	(392, 'Can view removal', 99, 'view_removal'),
+	(393, 'Can add import run', 100, 'add_importrun'),
+	(394, 'Can change import run', 100, 'change_importrun'),
+	(395, 'Can delete import run', 100, 'delete_importrun'),
+	(396, 'Can view import run', 100, 'view_importrun'),
+	(397, 'Can add insight', 101, 'add_insight'),
+	(398, 'Can change insight', 101, 'change_insight'),
+	(399, 'Can delete insight', 101, 'delete_insight'),
+	(400, 'Can view insight', 101, 'view_insight'),
+	(401, 'Can add insight demand', 102, 'add_insightdemand'),
+	(402, 'Can change insight demand', 102, 'change_insightdemand'),
+	(403, 'Can delete insight demand', 102, 'delete_insightdemand'),
+	(404, 'Can view insight demand', 102, 'view_insightdemand'),
+	(405, 'Can add insight call', 103, 'add_insightcall'),
+	(406, 'Can change insight call', 103, 'change_insightcall'),
+	(407, 'Can delete insight call', 103, 'delete_insightcall'),
+	(408, 'Can view insight call', 103, 'view_insightcall'),
+	(409, 'Can add landmark', 104, 'add_landmark'),
+	(410, 'Can change landmark', 104, 'change_landmark'),
+	(411, 'Can delete landmark', 104, 'delete_landmark'),
+	(412, 'Can view landmark', 104, 'view_landmark'),
+	(413, 'Can add landmark name', 105, 'add_landmarkname'),
+	(414, 'Can change landmark name', 105, 'change_landmarkname'),
+	(415, 'Can delete landmark name', 105, 'delete_landmarkname'),
+	(416, 'Can view landmark name', 105, 'view_landmarkname'),
+	(417, 'Can add listing', 106, 'add_listing'),
+	(418, 'Can change listing', 106, 'change_listing'),
+	(419, 'Can delete listing', 106, 'delete_listing'),
+	(420, 'Can view listing', 106, 'view_listing'),
+	(421, 'Can add flow rule', 107, 'add_flowrule'),
+	(422, 'Can change flow rule', 107, 'change_flowrule'),
+	(423, 'Can delete flow rule', 107, 'delete_flowrule'),
+	(424, 'Can view flow rule', 107, 'view_flowrule'),
+	(425, 'Can add flow slot', 108, 'add_flowslot'),
+	(426, 'Can change flow slot', 108, 'change_flowslot'),
+	(427, 'Can delete flow slot', 108, 'delete_flowslot'),
+	(428, 'Can view flow slot', 108, 'view_flowslot'),
+	(429, 'Can add flow booking', 109, 'add_flowbooking'),
+	(430, 'Can change flow booking', 109, 'change_flowbooking'),
+	(431, 'Can delete flow booking', 109, 'delete_flowbooking'),
+	(432, 'Can view flow booking', 109, 'view_flowbooking'),
+	(433, 'Can add review', 110, 'add_review'),
+	(434, 'Can change review', 110, 'change_review'),
+	(435, 'Can delete review', 110, 'delete_review'),
+	(436, 'Can view review', 110, 'view_review'),
+	(437, 'Can add review change', 111, 'add_reviewchange'),
+	(438, 'Can change review change', 111, 'change_reviewchange'),
+	(439, 'Can delete review change', 111, 'delete_reviewchange'),
+	(440, 'Can view review change', 111, 'view_reviewchange'),
+	(441, 'Can add photo', 112, 'add_photo'),
+	(442, 'Can change photo', 112, 'change_photo'),
+	(443, 'Can delete photo', 112, 'delete_photo'),
+	(444, 'Can view photo', 112, 'view_photo'),
+	(445, 'Can add record', 113, 'add_record'),
+	(446, 'Can change record', 113, 'change_record'),
+	(447, 'Can delete record', 113, 'delete_record'),
+	(448, 'Can view record', 113, 'view_record'),
+	(449, 'Can add search row', 114, 'add_searchrow'),
+	(450, 'Can change search row', 114, 'change_searchrow'),
+	(451, 'Can delete search row', 114, 'delete_searchrow'),
+	(452, 'Can view search row', 114, 'view_searchrow'),
+	(453, 'Can add kitchen', 115, 'add_kitchen'),
+	(454, 'Can change kitchen', 115, 'change_kitchen'),
+	(455, 'Can delete kitchen', 115, 'delete_kitchen'),
+	(456, 'Can view kitchen', 115, 'view_kitchen'),
+	(457, 'Can add report', 116, 'add_report'),
+	(458, 'Can change report', 116, 'change_report'),
+	(459, 'Can delete report', 116, 'delete_report'),
+	(460, 'Can view report', 116, 'view_report'),
+	(461, 'Can add version', 117, 'add_version'),
+	(462, 'Can change version', 117, 'change_version'),
+	(463, 'Can delete version', 117, 'delete_version'),
+	(464, 'Can view version', 117, 'view_version'),
+	(465, 'Can add former slug', 118, 'add_formerslug'),
+	(466, 'Can change former slug', 118, 'change_formerslug'),
+	(467, 'Can delete former slug', 118, 'delete_formerslug'),
+	(468, 'Can view former slug', 118, 'view_formerslug'),
+	(469, 'Can add photo import', 119, 'add_photoimport'),
+	(470, 'Can change photo import', 119, 'change_photoimport'),
+	(471, 'Can delete photo import', 119, 'delete_photoimport'),
+	(472, 'Can view photo import', 119, 'view_photoimport'),
+	(473, 'Can add neighborhood change', 120, 'add_neighborhoodchange'),
+	(474, 'Can change neighborhood change', 120, 'change_neighborhoodchange'),
+	(475, 'Can delete neighborhood change', 120, 'delete_neighborhoodchange'),
+	(476, 'Can view neighborhood change', 120, 'view_neighborhoodchange'),
+	(477, 'Can add deposit', 121, 'add_deposit'),
+	(478, 'Can change deposit', 121, 'change_deposit'),
+	(479, 'Can delete deposit', 121, 'delete_deposit'),
+	(480, 'Can view deposit', 121, 'view_deposit');
 
 
 
@@ -3625,73 +4144,84 @@ INSERT INTO public.django_content_type VALUES
 	(41, 'orders', 'orderitem'),
 	(42, 'orders', 'ordernumber'),
 	(43, 'orders', 'dishphoto'),
-	(44, 'reservations', 'reservation'),
-	(45, 'reservations', 'guestmail'),
-	(46, 'reservations', 'guestprofile'),
-	(47, 'reservations', 'guestcontact'),
-	(48, 'reservations', 'onlinebooking'),
-	(49, 'reservations', 'serviceperiod'),
-	(50, 'reservations', 'serviceperiodchange'),
-	(51, 'reservations', 'closure'),
-	(52, 'reservations', 'closurechange'),
-	(53, 'reservations', 'area'),
-	(54, 'reservations', 'table'),
-	(55, 'reservations', 'tablechange'),
-	(56, 'reservations', 'combination'),
-	(57, 'reservations', 'seating'),
-	(58, 'reservations', 'hold'),
-	(59, 'reservations', 'brandingimage'),
-	(60, 'reservations', 'branding'),
-	(61, 'reservations', 'agreedterms'),
-	(62, 'reservations', 'cancellationterms'),
-	(63, 'reservations', 'cancellationtermschange'),
-	(64, 'payments', 'audit'),
-	(65, 'payments', 'payment'),
-	(66, 'payments', 'paymentevent'),
-	(67, 'payments', 'refund'),
-	(68, 'payments', 'product'),
-	(69, 'payments', 'price'),
-	(70, 'payments', 'revenue'),
-	(71, 'payments', 'wallet'),
-	(72, 'payments', 'walletsession'),
-	(73, 'payments', 'holdingsnapshot'),
-	(74, 'payments', 'spentchallenge'),
-	(75, 'payments', 'plan'),
-	(76, 'payments', 'tierterms'),
-	(77, 'payments', 'receiver'),
-	(78, 'catalogue', 'source'),
-	(79, 'catalogue', 'market'),
-	(80, 'catalogue', 'cuisine'),
-	(81, 'catalogue', 'attribute'),
-	(82, 'catalogue', 'holiday'),
-	(83, 'catalogue', 'restaurant'),
-	(84, 'catalogue', 'sourcerecord'),
-	(85, 'catalogue', 'matchcandidate'),
-	(86, 'catalogue', 'export'),
-	(87, 'catalogue', 'exportpart'),
-	(88, 'catalogue', 'removal'),
-	(89, 'catalogue', 'importrun'),
-	(90, 'catalogue', 'insight'),
-	(91, 'catalogue', 'insightdemand'),
-	(92, 'catalogue', 'insightcall'),
-	(93, 'catalogue', 'landmark'),
-	(94, 'catalogue', 'landmarkname'),
-	(95, 'catalogue', 'listing'),
-	(96, 'catalogue', 'flowrule'),
-	(97, 'catalogue', 'flowslot'),
-	(98, 'catalogue', 'flowbooking'),
-	(99, 'catalogue', 'review'),
-	(100, 'catalogue', 'reviewchange'),
-	(101, 'catalogue', 'photo'),
-	(102, 'catalogue', 'record'),
-	(103, 'catalogue', 'searchrow'),
-	(104, 'catalogue', 'kitchen'),
-	(105, 'catalogue', 'report'),
-	(106, 'catalogue', 'version'),
-	(107, 'catalogue', 'formerslug'),
-	(108, 'catalogue', 'photoimport'),
-	(109, 'catalogue', 'neighborhoodchange'),
-	(110, 'catalogue', 'deposit');
+	(44, 'orders', 'chargerule'),
+	(45, 'orders', 'chargerulechange'),
+	(46, 'orders', 'itemmodifiergroup'),
+	(47, 'orders', 'itemmodifiergroupchange'),
+	(48, 'orders', 'modifier'),
+	(49, 'orders', 'modifierchange'),
+	(50, 'orders', 'modifiergroup'),
+	(51, 'orders', 'modifiergroupchange'),
+	(52, 'orders', 'orderingsettings'),
+	(53, 'orders', 'orderingsettingschange'),
+	(54, 'orders', 'orderslot'),
+	(55, 'reservations', 'reservation'),
+	(56, 'reservations', 'guestmail'),
+	(57, 'reservations', 'guestprofile'),
+	(58, 'reservations', 'guestcontact'),
+	(59, 'reservations', 'onlinebooking'),
+	(60, 'reservations', 'serviceperiod'),
+	(61, 'reservations', 'serviceperiodchange'),
+	(62, 'reservations', 'closure'),
+	(63, 'reservations', 'closurechange'),
+	(64, 'reservations', 'area'),
+	(65, 'reservations', 'table'),
+	(66, 'reservations', 'tablechange'),
+	(67, 'reservations', 'combination'),
+	(68, 'reservations', 'seating'),
+	(69, 'reservations', 'hold'),
+	(70, 'reservations', 'brandingimage'),
+	(71, 'reservations', 'branding'),
+	(72, 'reservations', 'agreedterms'),
+	(73, 'reservations', 'cancellationterms'),
+	(74, 'reservations', 'cancellationtermschange'),
+	(75, 'payments', 'audit'),
+	(76, 'payments', 'payment'),
+	(77, 'payments', 'paymentevent'),
+	(78, 'payments', 'refund'),
+	(79, 'payments', 'product'),
+	(80, 'payments', 'price'),
+	(81, 'payments', 'revenue'),
+	(82, 'payments', 'wallet'),
+	(83, 'payments', 'walletsession'),
+	(84, 'payments', 'holdingsnapshot'),
+	(85, 'payments', 'spentchallenge'),
+	(86, 'payments', 'plan'),
+	(87, 'payments', 'tierterms'),
+	(88, 'payments', 'receiver'),
+	(89, 'catalogue', 'source'),
+	(90, 'catalogue', 'market'),
+	(91, 'catalogue', 'cuisine'),
+	(92, 'catalogue', 'attribute'),
+	(93, 'catalogue', 'holiday'),
+	(94, 'catalogue', 'restaurant'),
+	(95, 'catalogue', 'sourcerecord'),
+	(96, 'catalogue', 'matchcandidate'),
+	(97, 'catalogue', 'export'),
+	(98, 'catalogue', 'exportpart'),
+	(99, 'catalogue', 'removal'),
+	(100, 'catalogue', 'importrun'),
+	(101, 'catalogue', 'insight'),
+	(102, 'catalogue', 'insightdemand'),
+	(103, 'catalogue', 'insightcall'),
+	(104, 'catalogue', 'landmark'),
+	(105, 'catalogue', 'landmarkname'),
+	(106, 'catalogue', 'listing'),
+	(107, 'catalogue', 'flowrule'),
+	(108, 'catalogue', 'flowslot'),
+	(109, 'catalogue', 'flowbooking'),
+	(110, 'catalogue', 'review'),
+	(111, 'catalogue', 'reviewchange'),
+	(112, 'catalogue', 'photo'),
+	(113, 'catalogue', 'record'),
+	(114, 'catalogue', 'searchrow'),
+	(115, 'catalogue', 'kitchen'),
+	(116, 'catalogue', 'report'),
+	(117, 'catalogue', 'version'),
+	(118, 'catalogue', 'formerslug'),
+	(119, 'catalogue', 'photoimport'),
+	(120, 'catalogue', 'neighborhoodchange'),
+	(121, 'catalogue', 'deposit');
 INSERT INTO public.django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now()),
 	(2, 'contenttypes', '0002_remove_content_type_name', now()),
@@ -3754,23 +4284,36 @@ INSERT INTO public.django_migrations VALUES
 	(59, 'orders', '0003_allergens_and_photos', now()),
 	(60, 'orders', '0004_order_stages', now()),
 	(61, 'orders', '0005_order_lists', now()),
-	(62, 'pghistory', '0001_initial', now()),
-	(63, 'pghistory', '0002_aggregateevent', now()),
-	(64, 'pghistory', '0003_auto_20201023_1636', now()),
-	(65, 'pghistory', '0004_auto_20220906_1625', now()),
-	(66, 'pghistory', '0005_events_middlewareevents', now()),
-	(67, 'pghistory', '0006_delete_aggregateevent', now()),
-	(68, 'pghistory', '0007_auto_20250421_0444', now()),
-	(69, 'reservations', '0002_functions_and_triggers', now()),
-	(70, 'reservations', '0003_holds', now()),
-	(71, 'reservations', '0004_validate_seatings', now()),
-	(72, 'reservations', '0005_seating_by_hold', now()),
-	(73, 'reservations', '0006_guest_mail_former', now()),
-	(74, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(75, 'reservations', '0008_branding', now()),
-	(76, 'reservations', '0009_terms_and_deposits', now()),
-	(77, 'sessions', '0001_initial', now()),
-	(78, 'usersessions', '0001_initial', now());
+	(62, 'orders', '0006_whole_orders', now()),
+	(63, 'orders', '0007_modifiers_on_one_menu', now()),
+	(64, 'pghistory', '0001_initial', now()),
+	(65, 'pghistory', '0002_aggregateevent', now()),
+	(66, 'pghistory', '0003_auto_20201023_1636', now()),
+	(67, 'pghistory', '0004_auto_20220906_1625', now()),
+	(68, 'pghistory', '0005_events_middlewareevents', now()),
+	(69, 'pghistory', '0006_delete_aggregateevent', now()),
+	(70, 'pghistory', '0007_auto_20250421_0444', now()),
+	(71, 'reservations', '0002_functions_and_triggers', now()),
+	(72, 'reservations', '0003_holds', now()),
+	(73, 'reservations', '0004_validate_seatings', now()),
+	(74, 'reservations', '0005_seating_by_hold', now()),
+	(75, 'reservations', '0006_guest_mail_former', now()),
+	(76, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(77, 'reservations', '0008_branding', now()),
+	(78, 'reservations', '0009_terms_and_deposits', now()),
+	(79, 'sessions', '0001_initial', now()),
+	(80, 'usersessions', '0001_initial', now());
+
+
+
+
+
+
+
+
+
+
+
 
 
 
@@ -3837,7 +4380,7 @@ SELECT pg_catalog.setval('public.accounts_venuechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.accounts_webhookendpointchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.auth_group_id_seq', 3, true);
 SELECT pg_catalog.setval('public.auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.auth_permission_id_seq', 436, true);
+SELECT pg_catalog.setval('public.auth_permission_id_seq', 480, true);
 SELECT pg_catalog.setval('public.catalogue_exportpart_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_flowrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_holiday_id_seq', 1, false);
@@ -3854,14 +4397,20 @@ SELECT pg_catalog.setval('public.catalogue_sourcerecord_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('public.django_content_type_id_seq', 110, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 78, true);
+SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 80, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
+SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
+SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuitemchange_pgh_id_seq', 1, false);
+SELECT pg_catalog.setval('public.orders_modifierchange_pgh_id_seq', 1, false);
+SELECT pg_catalog.setval('public.orders_modifiergroupchange_pgh_id_seq', 1, false);
+SELECT pg_catalog.setval('public.orders_orderingsettingschange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_orderitem_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_ordernumber_id_seq', 1, false);
+SELECT pg_catalog.setval('public.orders_orderslot_id_seq', 1, false);
 SELECT pg_catalog.setval('public.payments_holdingsnapshot_id_seq', 1, false);
 SELECT pg_catalog.setval('public.payments_paymentevent_id_seq', 1, false);
 SELECT pg_catalog.setval('public.payments_price_id_seq', 1, false);
@@ -4054,6 +4603,8 @@ ALTER TABLE ONLY public.catalogue_version
     ADD CONSTRAINT catalogue_version_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.catalogue_version
     ADD CONSTRAINT catalogue_version_seq_key UNIQUE (seq);
+ALTER TABLE ONLY public.orders_chargerule
+    ADD CONSTRAINT charge_rule_name_unique_per_venue UNIQUE (venue_id, name);
 ALTER TABLE ONLY public.reservations_combination
     ADD CONSTRAINT combination_name_unique_per_venue UNIQUE (venue_id, name);
 ALTER TABLE ONLY public.django_admin_log
@@ -4078,8 +4629,18 @@ ALTER TABLE ONLY public.orders_menucategory
     ADD CONSTRAINT menu_category_of_a_menu UNIQUE (id, menu_id);
 ALTER TABLE ONLY public.orders_menuitem
     ADD CONSTRAINT menu_item_id_unique_per_menu UNIQUE (menu_id, ref);
+ALTER TABLE ONLY public.orders_menuitem
+    ADD CONSTRAINT menu_item_of_a_menu UNIQUE (id, menu_id);
 ALTER TABLE ONLY public.mfa_authenticator
     ADD CONSTRAINT mfa_authenticator_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_modifiergroup
+    ADD CONSTRAINT modifier_group_id_unique_per_menu UNIQUE (menu_id, ref);
+ALTER TABLE ONLY public.orders_modifiergroup
+    ADD CONSTRAINT modifier_group_of_a_menu UNIQUE (id, menu_id);
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT modifier_group_once_per_menu_item UNIQUE (item_id, group_id);
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT modifier_id_unique_per_menu UNIQUE (menu_id, ref);
 ALTER TABLE ONLY public.payments_refund
     ADD CONSTRAINT nothing_that_was_moved_is_claimed_twice EXCLUDE USING gist (tx_hash WITH =, "to" WITH =, numrange(offset_usdc, (offset_usdc + amount_usdc)) WITH &&);
 ALTER TABLE ONLY public.payments_plan
@@ -4096,8 +4657,18 @@ ALTER TABLE ONLY public.orders_ordernumber
     ADD CONSTRAINT order_number_counter_unique_per_venue_and_day UNIQUE (venue_id, business_date);
 ALTER TABLE ONLY public.orders_order
     ADD CONSTRAINT order_number_unique_per_venue_and_day UNIQUE (venue_id, business_date, number);
+ALTER TABLE ONLY public.orders_orderslot
+    ADD CONSTRAINT order_slot_unique_per_venue UNIQUE (venue_id, starts_at);
+ALTER TABLE ONLY public.orders_chargerule
+    ADD CONSTRAINT orders_chargerule_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_chargerulechange
+    ADD CONSTRAINT orders_chargerulechange_pkey PRIMARY KEY (pgh_id);
 ALTER TABLE ONLY public.orders_dishphoto
     ADD CONSTRAINT orders_dishphoto_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT orders_itemmodifiergroup_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_itemmodifiergroupchange
+    ADD CONSTRAINT orders_itemmodifiergroupchange_pkey PRIMARY KEY (pgh_id);
 ALTER TABLE ONLY public.orders_menu
     ADD CONSTRAINT orders_menu_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_menu
@@ -4116,12 +4687,26 @@ ALTER TABLE ONLY public.orders_menuitemchange
     ADD CONSTRAINT orders_menuitemchange_pkey PRIMARY KEY (pgh_id);
 ALTER TABLE ONLY public.orders_menuupload
     ADD CONSTRAINT orders_menuupload_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT orders_modifier_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_modifierchange
+    ADD CONSTRAINT orders_modifierchange_pkey PRIMARY KEY (pgh_id);
+ALTER TABLE ONLY public.orders_modifiergroup
+    ADD CONSTRAINT orders_modifiergroup_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_modifiergroupchange
+    ADD CONSTRAINT orders_modifiergroupchange_pkey PRIMARY KEY (pgh_id);
 ALTER TABLE ONLY public.orders_order
     ADD CONSTRAINT orders_order_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_orderingsettings
+    ADD CONSTRAINT orders_orderingsettings_pkey PRIMARY KEY (venue_id);
+ALTER TABLE ONLY public.orders_orderingsettingschange
+    ADD CONSTRAINT orders_orderingsettingschange_pkey PRIMARY KEY (pgh_id);
 ALTER TABLE ONLY public.orders_orderitem
     ADD CONSTRAINT orders_orderitem_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_ordernumber
     ADD CONSTRAINT orders_ordernumber_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.orders_orderslot
+    ADD CONSTRAINT orders_orderslot_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.payments_audit
     ADD CONSTRAINT payments_audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.payments_holdingsnapshot
@@ -4367,6 +4952,14 @@ CREATE INDEX order_last_updated ON public.orders_order USING btree (venue_id, up
 CREATE INDEX order_newest_of_customer ON public.orders_order USING btree (venue_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_status ON public.orders_order USING btree (venue_id, status, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_venue ON public.orders_order USING btree (venue_id, created_at DESC, id DESC);
+CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USING btree (venue_id);
+CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
+CREATE INDEX orders_chargerulechange_venue_id_953bfde5 ON public.orders_chargerulechange USING btree (venue_id);
+CREATE INDEX orders_itemmodifiergroup_group_id_4e412be5 ON public.orders_itemmodifiergroup USING btree (group_id);
+CREATE INDEX orders_itemmodifiergroupchange_group_id_2ffedaf9 ON public.orders_itemmodifiergroupchange USING btree (group_id);
+CREATE INDEX orders_itemmodifiergroupchange_item_id_eadb3dec ON public.orders_itemmodifiergroupchange USING btree (item_id);
+CREATE INDEX orders_itemmodifiergroupchange_menu_id_11de73b7 ON public.orders_itemmodifiergroupchange USING btree (menu_id);
+CREATE INDEX orders_itemmodifiergroupchange_pgh_obj_id_ec5e3b03 ON public.orders_itemmodifiergroupchange USING btree (pgh_obj_id);
 CREATE INDEX orders_menucategorychange_menu_id_eeb1420b ON public.orders_menucategorychange USING btree (menu_id);
 CREATE INDEX orders_menucategorychange_pgh_obj_id_51b7c718 ON public.orders_menucategorychange USING btree (pgh_obj_id);
 CREATE INDEX orders_menuchange_pgh_obj_id_f3f5940e ON public.orders_menuchange USING btree (pgh_obj_id);
@@ -4376,6 +4969,18 @@ CREATE INDEX orders_menuitemchange_category_id_8bd6e484 ON public.orders_menuite
 CREATE INDEX orders_menuitemchange_menu_id_24e7b222 ON public.orders_menuitemchange USING btree (menu_id);
 CREATE INDEX orders_menuitemchange_pgh_obj_id_82680da2 ON public.orders_menuitemchange USING btree (pgh_obj_id);
 CREATE INDEX orders_menuitemchange_photo_id_58ad8b51 ON public.orders_menuitemchange USING btree (photo_id);
+CREATE INDEX orders_modifier_group_id_5f5d9b81 ON public.orders_modifier USING btree (group_id);
+CREATE INDEX orders_modifier_item_id_590129e7 ON public.orders_modifier USING btree (item_id);
+CREATE INDEX orders_modifier_nested_group_id_8b5047e7 ON public.orders_modifier USING btree (nested_group_id);
+CREATE INDEX orders_modifierchange_group_id_60ffcab9 ON public.orders_modifierchange USING btree (group_id);
+CREATE INDEX orders_modifierchange_item_id_6228234c ON public.orders_modifierchange USING btree (item_id);
+CREATE INDEX orders_modifierchange_menu_id_514b6944 ON public.orders_modifierchange USING btree (menu_id);
+CREATE INDEX orders_modifierchange_nested_group_id_ac3bb161 ON public.orders_modifierchange USING btree (nested_group_id);
+CREATE INDEX orders_modifierchange_pgh_obj_id_c1b30a8e ON public.orders_modifierchange USING btree (pgh_obj_id);
+CREATE INDEX orders_modifiergroupchange_menu_id_c52e4868 ON public.orders_modifiergroupchange USING btree (menu_id);
+CREATE INDEX orders_modifiergroupchange_pgh_obj_id_84029e4b ON public.orders_modifiergroupchange USING btree (pgh_obj_id);
+CREATE INDEX orders_orderingsettingschange_pgh_obj_id_e6e97014 ON public.orders_orderingsettingschange USING btree (pgh_obj_id);
+CREATE INDEX orders_orderingsettingschange_venue_id_64438dc7 ON public.orders_orderingsettingschange USING btree (venue_id);
 CREATE INDEX outgoing_mail_by_topic ON public.accounts_outgoingmail USING btree (topic) WHERE (NOT ((topic)::text = ''::text));
 CREATE INDEX outgoing_mail_due ON public.accounts_outgoingmail USING btree (next_attempt_at);
 CREATE INDEX payment_arrived ON public.payments_payment USING btree (settled_at, id) WHERE (settled_at IS NOT NULL);
@@ -4503,16 +5108,26 @@ CREATE TRIGGER orders_changed AFTER UPDATE ON public.orders_order REFERENCING OL
 CREATE TRIGGER orders_removed AFTER DELETE ON public.orders_order REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER payment_inserted_or_deleted AFTER INSERT OR DELETE ON public.payments_payment FOR EACH ROW EXECUTE FUNCTION public.insert_payment_event();
 CREATE TRIGGER payment_updated AFTER UPDATE ON public.payments_payment FOR EACH ROW WHEN ((((old.state)::text IS DISTINCT FROM (new.state)::text) OR (old.attempts IS DISTINCT FROM new.attempts) OR ((old.purchase)::text IS DISTINCT FROM (new.purchase)::text) OR (old.amount_usdc IS DISTINCT FROM new.amount_usdc) OR ((old.tx_hash)::text IS DISTINCT FROM (new.tx_hash)::text) OR ((old.error)::text IS DISTINCT FROM (new.error)::text))) EXECUTE FUNCTION public.insert_payment_event();
+CREATE TRIGGER pgtrigger_added_insert_01e67 AFTER INSERT ON public.orders_modifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_01e67();
+COMMENT ON TRIGGER pgtrigger_added_insert_01e67 ON public.orders_modifiergroup IS 'afec0d860ae7bb1ea0c23686511db18bcc3ec5c1';
+CREATE TRIGGER pgtrigger_added_insert_0b370 AFTER INSERT ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_0b370();
+COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS '08dd8329af7a0b1845ca4f462fe949accab544fa';
 CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_38770();
-COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS 'ce3efa7fc9226da8856325c67ca08a9d0c9e62ee';
+COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS 'd8062514a4cfe6183e0c954edc77ddfb68214674';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
 COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
+CREATE TRIGGER pgtrigger_added_insert_446fe AFTER INSERT ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_446fe();
+COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3ec30cd99d24c62d9f01fae510ffbba367b93ed';
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
 COMMENT ON TRIGGER pgtrigger_added_insert_46f06 ON public.reservations_cancellationterms IS '50177ad73d785cdfeb62c42f5c0cb8d80960c801';
+CREATE TRIGGER pgtrigger_added_insert_6c1e9 AFTER INSERT ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_6c1e9();
+COMMENT ON TRIGGER pgtrigger_added_insert_6c1e9 ON public.orders_orderingsettings IS 'b312e46fd5a4be935ba44dc8fb5818c3dcd3eedc';
 CREATE TRIGGER pgtrigger_added_insert_7ffe5 AFTER INSERT ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_7ffe5();
 COMMENT ON TRIGGER pgtrigger_added_insert_7ffe5 ON public.orders_menucategory IS '8f2d4755bf27cce53b0e7386dd896444a7634cfa';
 CREATE TRIGGER pgtrigger_added_insert_a900e AFTER INSERT ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_a900e();
 COMMENT ON TRIGGER pgtrigger_added_insert_a900e ON public.reservations_closure IS '10e50a80e1cf50d15807a23450310a1444b806cd';
+CREATE TRIGGER pgtrigger_added_insert_ad637 AFTER INSERT ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_ad637();
+COMMENT ON TRIGGER pgtrigger_added_insert_ad637 ON public.orders_itemmodifiergroup IS '0a0d9eac373e319ac92945884f9fb08b333e2d41';
 CREATE TRIGGER pgtrigger_added_insert_b6f33 AFTER INSERT ON public.orders_menu FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_b6f33();
 COMMENT ON TRIGGER pgtrigger_added_insert_b6f33 ON public.orders_menu IS 'd56d65cbf862419d59d67631e169ee411fdd12b2';
 CREATE TRIGGER pgtrigger_added_insert_c0b37 AFTER INSERT ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_c0b37();
@@ -4525,38 +5140,56 @@ CREATE TRIGGER pgtrigger_added_insert_f157e AFTER INSERT ON public.reservations_
 COMMENT ON TRIGGER pgtrigger_added_insert_f157e ON public.reservations_table IS '376d48dfabe638385e1786ddfb0c88b3034ca69d';
 CREATE TRIGGER pgtrigger_added_insert_f8265 AFTER INSERT ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f8265();
 COMMENT ON TRIGGER pgtrigger_added_insert_f8265 ON public.reservations_serviceperiod IS 'fd21e0de643d65b3d5e1bf5717553b9ee3ed2206';
+CREATE TRIGGER pgtrigger_changed_update_2d660 AFTER UPDATE ON public.orders_orderingsettings FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_2d660();
+COMMENT ON TRIGGER pgtrigger_changed_update_2d660 ON public.orders_orderingsettings IS 'ce6ed28ced08f08f9d103910cb35e797c4c4c329';
 CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_membership FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_2ef26();
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
 COMMENT ON TRIGGER pgtrigger_changed_update_3232a ON public.reservations_serviceperiod IS '4a87673735c40c6ed4ef29f4b28c2782e1e3b268';
 CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
 COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS 'f2f997103fc090126a3dcc8adbf120e4c9028a61';
+CREATE TRIGGER pgtrigger_changed_update_70c53 AFTER UPDATE ON public.orders_itemmodifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_70c53();
+COMMENT ON TRIGGER pgtrigger_changed_update_70c53 ON public.orders_itemmodifiergroup IS '01fb7d63d5d39dfbcf078e2f3482397416943d23';
 CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_venue FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_74b9e();
 COMMENT ON TRIGGER pgtrigger_changed_update_74b9e ON public.accounts_venue IS '013823e0a1882faa26c0735f98090ca6d271008b';
 CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_82097();
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
-CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
-COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS 'bc091ecef3eefac32c552fea148f7454e4a10725';
+CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
+COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS 'da10036601d7cd707cb66376486d358ab5ddde04';
 CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
 COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '61a2dd0b311a6522442495aa09f86b1561d54da7';
+CREATE TRIGGER pgtrigger_changed_update_a8d1a AFTER UPDATE ON public.orders_chargerule FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_a8d1a();
+COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS '302ea59dd480e388d392b3e738a63b58d5077bab';
 CREATE TRIGGER pgtrigger_changed_update_ad2ed AFTER UPDATE ON public.reservations_closure FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ad2ed();
 COMMENT ON TRIGGER pgtrigger_changed_update_ad2ed ON public.reservations_closure IS 'c321c292e8c8d9f986f7fd37a1e185fa41e70fc0';
 CREATE TRIGGER pgtrigger_changed_update_ae4af AFTER UPDATE ON public.orders_menucategory FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ae4af();
 COMMENT ON TRIGGER pgtrigger_changed_update_ae4af ON public.orders_menucategory IS '41f7a67fba5b5ec149d1543e1c42932f60719741';
+CREATE TRIGGER pgtrigger_changed_update_bb6fb AFTER UPDATE ON public.orders_modifier FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_bb6fb();
+COMMENT ON TRIGGER pgtrigger_changed_update_bb6fb ON public.orders_modifier IS 'e67d06f09f9bdd6eb640026c77c05b6b4e8c452a';
+CREATE TRIGGER pgtrigger_changed_update_cc0c1 AFTER UPDATE ON public.orders_modifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_cc0c1();
+COMMENT ON TRIGGER pgtrigger_changed_update_cc0c1 ON public.orders_modifiergroup IS 'eadd8b87085cc5ff9cfd24e366bc094c916b3efd';
 CREATE TRIGGER pgtrigger_changed_update_cead7 AFTER UPDATE ON public.reservations_table FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_cead7();
 COMMENT ON TRIGGER pgtrigger_changed_update_cead7 ON public.reservations_table IS 'c6143f15a0b59611caf5598253794da0242e1788';
 CREATE TRIGGER pgtrigger_changed_update_deb2e AFTER UPDATE ON public.reservations_cancellationterms FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_deb2e();
 COMMENT ON TRIGGER pgtrigger_changed_update_deb2e ON public.reservations_cancellationterms IS '43603e4239dc072f92ee622ba538b70fdbac75ea';
+CREATE TRIGGER pgtrigger_removed_delete_14a20 AFTER DELETE ON public.orders_modifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_14a20();
+COMMENT ON TRIGGER pgtrigger_removed_delete_14a20 ON public.orders_modifiergroup IS 'b418dc5bd1d411c4f206abe4ebffe905efbd6b02';
+CREATE TRIGGER pgtrigger_removed_delete_23453 AFTER DELETE ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_23453();
+COMMENT ON TRIGGER pgtrigger_removed_delete_23453 ON public.orders_orderingsettings IS 'deaac52a762e8eecece5ca84f0fa70b8f48582b5';
 CREATE TRIGGER pgtrigger_removed_delete_27d0d AFTER DELETE ON public.orders_menu FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_27d0d();
 COMMENT ON TRIGGER pgtrigger_removed_delete_27d0d ON public.orders_menu IS '70239b1a2e67394e4916ac6fd0330c0eb2529a28';
 CREATE TRIGGER pgtrigger_removed_delete_2ce83 AFTER DELETE ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_2ce83();
 COMMENT ON TRIGGER pgtrigger_removed_delete_2ce83 ON public.reservations_serviceperiod IS '4d563fb9f204e26900dbd6ef1c3714ac34d52a4c';
+CREATE TRIGGER pgtrigger_removed_delete_42aee AFTER DELETE ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_42aee();
+COMMENT ON TRIGGER pgtrigger_removed_delete_42aee ON public.orders_modifier IS 'c83cf5009ca5febf91dbad8609b54429bcc81ea0';
 CREATE TRIGGER pgtrigger_removed_delete_4eb07 AFTER DELETE ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_4eb07();
-COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '9c75b6d9de29053a33ff8aa1106c99e7009784ee';
+COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '8dfdbd0ac69d3a50f21201bd8509236d91a17abf';
 CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_523dc();
 COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
 COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '25796e6e30852f77bdc9bd982d71295e8d96ae7c';
+CREATE TRIGGER pgtrigger_removed_delete_9ed64 AFTER DELETE ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_9ed64();
+COMMENT ON TRIGGER pgtrigger_removed_delete_9ed64 ON public.orders_itemmodifiergroup IS '35d731dc3cc713ccf2820230d3ddb9b1571d27da';
 CREATE TRIGGER pgtrigger_removed_delete_b6bd3 AFTER DELETE ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_b6bd3();
 COMMENT ON TRIGGER pgtrigger_removed_delete_b6bd3 ON public.reservations_cancellationterms IS '80604365ef7d8211782c85415c599f45348df848';
 CREATE TRIGGER pgtrigger_removed_delete_d22e6 AFTER DELETE ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d22e6();
@@ -4569,6 +5202,8 @@ CREATE TRIGGER pgtrigger_removed_delete_d5bea AFTER DELETE ON public.accounts_ap
 COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS 'a476f869fa3b3016480200af50181031bf4a961d';
 CREATE TRIGGER pgtrigger_removed_delete_d66ae AFTER DELETE ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d66ae();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d66ae ON public.reservations_closure IS '53add195ae4124c163625f05471adc1ab5029a78';
+CREATE TRIGGER pgtrigger_removed_delete_eab81 AFTER DELETE ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_eab81();
+COMMENT ON TRIGGER pgtrigger_removed_delete_eab81 ON public.orders_chargerule IS '80469efbe5c6b3bf87c8eeffb2388afe57f68a9b';
 CREATE TRIGGER photo_removals AFTER DELETE ON public.catalogue_photo REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_removals('photos', 'ph');
 CREATE TRIGGER photo_updated_at BEFORE UPDATE ON public.catalogue_photo FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
 CREATE TRIGGER record_neighborhood_delete AFTER DELETE ON public.catalogue_landmark FOR EACH ROW WHEN (((old.kind)::text = 'neighborhood'::text)) EXECUTE FUNCTION public.record_neighborhood_change();
@@ -4748,10 +5383,28 @@ ALTER TABLE ONLY public.django_admin_log
     ADD CONSTRAINT django_admin_log_content_type_id_c4bce8eb_fk_django_co FOREIGN KEY (content_type_id) REFERENCES public.django_content_type(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.django_admin_log
     ADD CONSTRAINT django_admin_log_user_id_c564eba6_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT item_modifier_group_on_one_menu FOREIGN KEY (group_id, menu_id) REFERENCES public.orders_modifiergroup(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT item_with_a_modifier_group_on_one_menu FOREIGN KEY (item_id, menu_id) REFERENCES public.orders_menuitem(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_menuitem
     ADD CONSTRAINT menu_item_and_its_category_on_one_menu FOREIGN KEY (category_id, menu_id) REFERENCES public.orders_menucategory(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.mfa_authenticator
     ADD CONSTRAINT mfa_authenticator_user_id_0c3a50c0_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT modifier_and_its_dish_on_one_menu FOREIGN KEY (item_id, menu_id) REFERENCES public.orders_menuitem(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT modifier_and_its_group_on_one_menu FOREIGN KEY (group_id, menu_id) REFERENCES public.orders_modifiergroup(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT modifier_and_its_nested_group_on_one_menu FOREIGN KEY (nested_group_id, menu_id) REFERENCES public.orders_modifiergroup(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_chargerule
+    ADD CONSTRAINT orders_chargerule_venue_id_db4dce03_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT orders_itemmodifierg_group_id_4e412be5_fk_orders_mo FOREIGN KEY (group_id) REFERENCES public.orders_modifiergroup(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT orders_itemmodifiergroup_item_id_24164c09_fk_orders_menuitem_id FOREIGN KEY (item_id) REFERENCES public.orders_menuitem(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_itemmodifiergroup
+    ADD CONSTRAINT orders_itemmodifiergroup_menu_id_d432a193_fk_orders_menu_id FOREIGN KEY (menu_id) REFERENCES public.orders_menu(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_menu
     ADD CONSTRAINT orders_menu_venue_id_edbabab0_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_menucategory
@@ -4764,12 +5417,26 @@ ALTER TABLE ONLY public.orders_menuitem
     ADD CONSTRAINT orders_menuitem_photo_id_c3765d0a_fk_orders_dishphoto_id FOREIGN KEY (photo_id) REFERENCES public.orders_dishphoto(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_menuupload
     ADD CONSTRAINT orders_menuupload_venue_id_591d8746_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT orders_modifier_group_id_5f5d9b81_fk_orders_modifiergroup_id FOREIGN KEY (group_id) REFERENCES public.orders_modifiergroup(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT orders_modifier_item_id_590129e7_fk_orders_menuitem_id FOREIGN KEY (item_id) REFERENCES public.orders_menuitem(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT orders_modifier_menu_id_ec381f7d_fk_orders_menu_id FOREIGN KEY (menu_id) REFERENCES public.orders_menu(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifier
+    ADD CONSTRAINT orders_modifier_nested_group_id_8b5047e7_fk_orders_mo FOREIGN KEY (nested_group_id) REFERENCES public.orders_modifiergroup(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_modifiergroup
+    ADD CONSTRAINT orders_modifiergroup_menu_id_0b4e6603_fk_orders_menu_id FOREIGN KEY (menu_id) REFERENCES public.orders_menu(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_order
     ADD CONSTRAINT orders_order_venue_id_f2a030c3_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_orderingsettings
+    ADD CONSTRAINT orders_orderingsettings_venue_id_f2e93725_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_orderitem
     ADD CONSTRAINT orders_orderitem_order_id_fe61a34d_fk_orders_order_id FOREIGN KEY (order_id) REFERENCES public.orders_order(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_ordernumber
     ADD CONSTRAINT orders_ordernumber_venue_id_95907714_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_orderslot
+    ADD CONSTRAINT orders_orderslot_venue_id_b0695176_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.payments_holdingsnapshot
     ADD CONSTRAINT payments_holdingsnap_wallet_id_8d3fecd9_fk_payments_ FOREIGN KEY (wallet_id) REFERENCES public.payments_wallet(address) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.payments_plan

@@ -1,6 +1,7 @@
-"""Orders, menus and menu uploads."""
+"""Orders, menus, modifiers, ordering settings and menu uploads."""
 
-from orders.models.menus import Allergen, DishPhoto, Menu, MenuCategory, MenuItem, MenuUpload
+from orders.models.menus import Allergen, Diet, DishPhoto, Menu, MenuCategory, MenuItem, MenuUpload
+from orders.models.modifiers import ItemModifierGroup, Modifier, ModifierGroup
 from orders.models.orders import (
     InvalidTransition,
     Order,
@@ -10,3 +11,4 @@ from orders.models.orders import (
     VersionConflict,
     lines_in_order,
 )
+from orders.models.settings import ChargeRule, Fulfilment, OrderingSettings, OrderSlot

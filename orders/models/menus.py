@@ -88,6 +88,17 @@ class Allergen(models.TextChoices):
     MOLLUSCS = "molluscs", "molluscs"
 
 
+class Diet(models.TextChoices):
+    """Diets that a dish is suitable for."""
+
+    VEGETARIAN = "vegetarian", "vegetarian"
+    VEGAN = "vegan", "vegan"
+    GLUTEN_FREE = "gluten_free", "gluten-free"
+    LACTOSE_FREE = "lactose_free", "lactose-free"
+    HALAL = "halal", "halal"
+    KOSHER = "kosher", "kosher"
+
+
 class DishPhoto(models.Model):
     """The files of a photo. The row exists before the files and until they are deleted, so that none is left behind.
 
@@ -116,7 +127,7 @@ class MenuItems(models.QuerySet["MenuItem"]):
         return self.update(sold_out_on=None, is_available=True)
 
 
-@track_history()
+@track_history(exclude=("stock",))
 class MenuItem(models.Model):
     """A dish or a drink. `ref` is the `menu_item_id` by which callers order it."""
 
@@ -131,12 +142,28 @@ class MenuItem(models.Model):
     # 100 lines of 999 items at this price fit the columns of the order.
     price = models.DecimalField(max_digits=10, decimal_places=3, help_text="In the venue's currency")
     tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
+    takeaway_tax_percent = models.DecimalField(
+        max_digits=6, decimal_places=3, null=True, blank=True, help_text="For pick-up and delivery; empty: the same"
+    )
     allergens = ArrayField(models.CharField(max_length=11, choices=Allergen), default=list, db_default=[], blank=True)
+    diets = ArrayField(models.CharField(max_length=12, choices=Diet), default=list, db_default=[], blank=True)
+    translations = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="By language: {'da': {'name': ..., 'description': ...}}"
+    )
+    station = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="Where it is made: grill, bar"
+    )
+    prep_minutes = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="If it takes longer than the venue's preparation time"
+    )
     photo = models.OneToOneField(
         DishPhoto, on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="item"
     )
     is_available = models.BooleanField("available", default=True, help_text="If off, the dish cannot be ordered")
     sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day, in the venue's time zone")
+    stock = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Portions left; each order takes its own. Empty: not counted"
+    )
     position = models.PositiveSmallIntegerField(default=0)
 
     objects = MenuItems.as_manager()
@@ -144,11 +171,18 @@ class MenuItem(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["menu", "ref"], name="menu_item_id_unique_per_menu"),
+            # Referenced by the foreign keys of orders/sql/modifiers_on_one_menu.sql.
+            models.UniqueConstraint(fields=["id", "menu"], name="menu_item_of_a_menu"),
             models.CheckConstraint(name="menu_item_price_not_negative", condition=Q(price__gte=0)),
             models.CheckConstraint(
                 name="menu_item_tax_from_0_to_100_percent", condition=Q(tax_percent__gte=0, tax_percent__lte=100)
             ),
+            models.CheckConstraint(
+                name="menu_item_takeaway_tax_from_0_to_100_percent",
+                condition=Q(takeaway_tax_percent__gte=0, takeaway_tax_percent__lte=100),
+            ),
             models.CheckConstraint(name="menu_item_id_not_empty", condition=~Q(ref="")),
+            models.CheckConstraint(name="menu_item_diets_known", condition=Q(diets__contained_by=Diet.values)),
             models.CheckConstraint(
                 name="menu_item_allergens_known", condition=Q(allergens__contained_by=Allergen.values)
             ),

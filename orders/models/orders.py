@@ -88,10 +88,22 @@ class Order(models.Model):
     )
     customer_id = models.CharField(max_length=64)
     delivery_address = models.CharField(max_length=500, null=True, blank=True, help_text="Empty: pick-up")
+    is_dine_in = models.BooleanField(default=False, db_default=False, help_text="Served at the venue")
+    table = models.CharField(max_length=40, blank=True, default="", db_default="", help_text="Where it is served")
+    contact_name = models.CharField(max_length=200, blank=True, default="", db_default="")
+    contact_phone = models.CharField(max_length=16, blank=True, default="", db_default="")
+    contact_email = models.CharField(max_length=254, blank=True, default="", db_default="")
+    requested_at = models.DateTimeField(null=True, blank=True, help_text="When the guest wants it")
+    promised_at = models.DateTimeField(null=True, blank=True, help_text="When the venue expects to hand it over")
+    channel = models.CharField(max_length=40, null=True, blank=True, help_text="Where it was placed: a label")
     payment_method = models.CharField(max_length=40)
     currency = models.CharField(max_length=3)
     subtotal = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
     tax = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
+    charges = models.JSONField(
+        default=list, db_default=[], blank=True, help_text="[{type, name, amount}], priced by the rules of the venue"
+    )
+    tip = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
     total = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     version = models.PositiveIntegerField(default=1)
@@ -124,6 +136,11 @@ class Order(models.Model):
                 name="order_cancellation_reason_only_if_cancelled",
                 condition=Q(status="cancelled") | Q(cancelled_because=""),
             ),
+            models.CheckConstraint(
+                name="order_is_served_at_the_venue_or_delivered",
+                condition=Q(is_dine_in=False, table="") | Q(is_dine_in=True, delivery_address__isnull=True),
+            ),
+            models.CheckConstraint(name="order_tip_not_negative", condition=Q(tip__isnull=True) | Q(tip__gte=0)),
         ]
         indexes = [
             models.Index(fields=["venue", "-created_at", "-id"], name="order_newest_of_venue"),
@@ -272,6 +289,10 @@ class OrderItem(models.Model):
     name = models.CharField(max_length=200, null=True, blank=True)
     quantity = models.PositiveIntegerField()
     notes = models.CharField(max_length=500, blank=True, default="")
+    modifiers = models.JSONField(
+        default=list, db_default=[], blank=True, help_text="[{id, name, price, modifiers}], in the unit price"
+    )
+    station = models.CharField(max_length=40, blank=True, default="", db_default="")
     unit_price = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
     tax_percent = models.DecimalField(max_digits=6, decimal_places=3, null=True, blank=True)
     line_total = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)

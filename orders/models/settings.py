@@ -1,0 +1,142 @@
+"""How a venue takes orders: preparation times, capacity, charges."""
+
+from decimal import Decimal
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from framework.db.row_history import track_history
+from framework.public_ids import new_id
+
+
+class Fulfilment(models.TextChoices):
+    """How an order reaches the guest."""
+
+    PICKUP = "pickup"
+    DELIVERY = "delivery"
+    DINE_IN = "dine_in"
+
+
+@track_history()
+class OrderingSettings(models.Model):
+    """The settings of a venue's orders. A venue without a row has the defaults."""
+
+    venue = models.OneToOneField(Venue, on_delete=models.CASCADE, primary_key=True, related_name="ordering_settings")
+    prep_minutes = models.PositiveSmallIntegerField(
+        default=15, help_text="Minutes from an order to its handover; a dish may take longer"
+    )
+    slot_minutes = models.PositiveSmallIntegerField(default=15, help_text="Length of a slot of the capacity")
+    orders_per_slot = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Orders that the kitchen can finish in a slot; empty: any number"
+    )
+    warn_minutes = models.PositiveSmallIntegerField(
+        default=10, help_text="Minutes after which an order is marked on the board"
+    )
+    late_minutes = models.PositiveSmallIntegerField(
+        default=20, help_text="Minutes after which an order is marked as late on the board"
+    )
+    is_page_open = models.BooleanField(
+        "ordering page", default=False, help_text="Guests can order on the ordering page"
+    )
+    page_fulfilments = ArrayField(
+        models.CharField(max_length=8, choices=Fulfilment),
+        default=list,
+        blank=True,
+        help_text="How orders of the ordering page reach the guest; empty: pick-up and at the table",
+    )
+    takes_usdc = models.BooleanField("USDC", default=False, help_text="Guests can pay on the ordering page in USDC")
+
+    class Meta:
+        verbose_name_plural = "ordering settings"
+        constraints = [
+            models.CheckConstraint(
+                name="ordering_settings_prep_time_within_a_day", condition=Q(prep_minutes__lte=1440)
+            ),
+            models.CheckConstraint(
+                name="ordering_settings_slot_divides_an_hour",
+                condition=Q(slot_minutes__in=[5, 10, 15, 20, 30, 60]),
+                violation_error_message="A slot is 5, 10, 15, 20, 30 or 60 minutes long.",
+            ),
+            models.CheckConstraint(
+                name="ordering_settings_capacity_positive",
+                condition=Q(orders_per_slot__isnull=True) | Q(orders_per_slot__gte=1),
+            ),
+            models.CheckConstraint(
+                name="ordering_settings_warns_before_late",
+                condition=Q(warn_minutes__gte=1, warn_minutes__lt=F("late_minutes")),
+                violation_error_message="An order is marked before it is late.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Ordering settings of {self.venue}"
+
+
+@track_history()
+class ChargeRule(models.Model):
+    """A charge that is added to orders: a fixed amount, or a percentage of the sum of the lines."""
+
+    class Type(models.TextChoices):
+        SERVICE_CHARGE = "service_charge", "service charge"
+        DELIVERY_FEE = "delivery_fee", "delivery fee"
+        PACKAGING_FEE = "packaging_fee", "packaging fee"
+        FEE = "fee", "other fee"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="charge_rules")
+    type = models.CharField(max_length=14, choices=Type)
+    name = models.CharField(max_length=100, help_text="Shown to guests")
+    percent = models.DecimalField(
+        max_digits=6, decimal_places=3, null=True, blank=True, help_text="Of the sum of the lines; or an amount"
+    )
+    amount = models.DecimalField(
+        max_digits=10, decimal_places=3, null=True, blank=True, help_text="In the venue's currency; or a percentage"
+    )
+    tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
+    fulfilments = ArrayField(
+        models.CharField(max_length=8, choices=Fulfilment), default=list, blank=True, help_text="Empty: all orders"
+    )
+    free_from = models.DecimalField(
+        max_digits=10,
+        decimal_places=3,
+        null=True,
+        blank=True,
+        help_text="No charge from this sum of the lines on",
+    )
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["venue", "name"], name="charge_rule_name_unique_per_venue"),
+            models.CheckConstraint(
+                name="charge_rule_percent_or_amount",
+                condition=Q(percent__gt=0, percent__lte=100, amount__isnull=True)
+                | Q(percent__isnull=True, amount__gt=0),
+                violation_error_message="Enter either a percentage up to 100 or an amount.",
+            ),
+            models.CheckConstraint(
+                name="charge_rule_tax_from_0_to_100_percent", condition=Q(tax_percent__gte=0, tax_percent__lte=100)
+            ),
+            models.CheckConstraint(
+                name="charge_rule_fulfilments_known", condition=Q(fulfilments__contained_by=Fulfilment.values)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class OrderSlot(models.Model):
+    """How many orders the kitchen has promised in a slot."""
+
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="+", db_index=False)
+    starts_at = models.DateTimeField()
+    orders = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["venue", "starts_at"], name="order_slot_unique_per_venue")]
+
+    def __str__(self) -> str:
+        return f"{self.orders} at {self.starts_at}"
