@@ -1,7 +1,10 @@
 """Order commands: place, change the status, reopen, change the address. Each stores its event in its transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import datetime
+from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,9 +17,12 @@ from accounts.webhooks import outbox
 from framework.db import prepared_statements
 from framework.db.sql_files import read_sql
 from framework.django_internals import set_prefetched
-from orders import pricing
-from orders.menu.selection import choose_items
-from orders.models import MenuItem, Order, OrderItem, lines_in_order
+from framework.errors import InvalidRequest
+from orders import capacity, pricing
+from orders.menu import stock
+from orders.menu.modifiers import ChosenModifier
+from orders.menu.selection import ChargeTerms, select
+from orders.models import Fulfilment, MenuItem, Order, OrderItem, lines_in_order
 from orders.order_json import serialize_order
 
 PLACE = read_sql("orders", "place_order").format(
@@ -35,63 +41,167 @@ def place_order(
     items: Sequence[Mapping[str, Any]],
     payment_method: str,
     delivery_address: str | None = None,
+    fulfilment: Mapping[str, Any] | None = None,
+    tip: Decimal | None = None,
+    channel: str | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Store an order with its lines, its event and the next number of the venue's day; return its record.
 
-    `items` are {menu_item_id, quantity, notes}. If the venue has a published menu, its names and prices are read just
-    before, in another statement, and stored on the order. A menu change between that read and the commit affects only
-    later orders. Raises InvalidRequest (see orders.menu.selection.choose_items).
+    `items` are {menu_item_id, quantity, notes, modifiers}, `fulfilment` is {type, requested_at, table, contact}. If
+    the venue has a published menu, its names and prices are read just before, in another statement, and stored on the
+    order. A menu change between that read and the commit affects only later orders. Raises InvalidRequest (see
+    orders.menu.selection.select), SlotUnavailable (see orders.capacity.promise).
 
-    Two statements. From the number to the commit all other orders of this venue wait.
+    Two statements; more if dishes have modifiers or are counted, or if the kitchen has a capacity. From the number to
+    the commit all other orders of this venue wait.
     """
-    refs = [item["menu_item_id"] for item in items]
-    menu_items = choose_items(venue, refs=refs, payment_method=payment_method, now=now)
+    fulfilment = fulfilment or {}
+    requested_at, contact = fulfilment.get("requested_at"), fulfilment.get("contact") or {}
+    check_tip(tip, venue.currency)
+    selection = select(venue, items=items, payment_method=payment_method, at=requested_at or now)
     day = now.astimezone(ZoneInfo(venue.timezone)).date()
     order = Order(
         venue=venue,
         business_date=day,
         customer_id=customer_id,
         delivery_address=delivery_address,
+        is_dine_in=fulfilment.get("type") == Fulfilment.DINE_IN,
+        table=fulfilment.get("table") or "",
+        **{f"contact_{name}": contact.get(name) or "" for name in ("name", "phone", "email")},
+        requested_at=requested_at,
+        channel=channel,
         payment_method=payment_method,
         currency=venue.currency,
+        tip=tip,
         metadata=dict(metadata or {}),
         created_at=now,
         updated_at=now,
     )
-    set_lines(order, items, menu_items or [None] * len(items))
+    set_lines(order, items, selection.items or [None] * len(items), selection.modifiers)
+    set_totals(order, selection.terms.charges_of(order.fulfilment))
+    with ExitStack() as stack:
+        if selection.portions or selection.terms.orders_per_slot:
+            stack.enter_context(transaction.atomic())
+        order.promised_at, order.slot = capacity.promise(
+            venue,
+            selection.terms,
+            prep_minutes=max((item.prep_minutes or 0 for item in selection.items or ()), default=0),
+            requested_at=requested_at,
+            now=now,
+        )
+        if selection.menu and selection.portions:
+            stock.take_portions(venue, selection.menu, selection.portions, actor=actor, now=now)
+        return store(order, actor=actor)
+
+
+def store(order: Order, *, actor: str) -> dict[str, Any]:
+    """Store a new order with its lines and its event; return its record with the number. One statement."""
     record = serialize_order(order)
     values = outbox.build_event_values(
-        EventType.ORDER_CREATED, venue=venue.pk, record=record, subject=order.pk, actor=actor, now=now
+        EventType.ORDER_CREATED,
+        venue=order.venue_id,
+        record=record,
+        subject=order.pk,
+        actor=actor,
+        now=order.created_at,
     )
-    percents = orjson.dumps([item.tax_percent for item in menu_items or ()], default=str).decode()
-    ((record["number"], deliveries),) = prepared_statements.execute_returning(
-        PLACE, values | {"day": day, "tax_percents": percents}
-    )
+    columns = {
+        "is_dine_in": order.is_dine_in,
+        "table": order.table,
+        **{f"contact_{name}": getattr(order, f"contact_{name}") for name in ("name", "phone", "email")},
+        "requested_at": order.requested_at,
+        "promised_at": order.promised_at,
+        "slot": order.slot,
+    }
+    lines = [{"tax_percent": line.tax_percent, "station": line.station} for line in order.items.all()]
+    values |= {"day": order.business_date, "columns": dump(columns), "lines": dump(lines)}
+    ((record["number"], deliveries),) = prepared_statements.execute_returning(PLACE, values)
     outbox.enqueue_deliveries(deliveries)
     return record
 
 
-def set_lines(order: Order, items: Sequence[Mapping[str, Any]], menu_items: Sequence[MenuItem | None]) -> None:
-    """Set the unsaved lines of an order, with names, prices and totals of the menu items, as far as there are any.
+def dump(value: Any) -> str:
+    return orjson.dumps(value, default=str).decode()
 
-    The order has totals only if all lines have prices.
+
+def check_tip(tip: Decimal | None, currency: str) -> None:
+    """Raise InvalidRequest for a tip with more decimals than the currency."""
+    if tip is not None and tip != pricing.round_amount(tip, currency):
+        digits = pricing.get_decimals(currency)
+        raise InvalidRequest(f"An amount in {currency} has at most {digits} decimals.", param="tip")
+
+
+def set_lines(
+    order: Order,
+    items: Sequence[Mapping[str, Any]],
+    menu_items: Sequence[MenuItem | None],
+    modifiers: Sequence[Sequence[ChosenModifier]] = (),
+) -> None:
+    """Set the unsaved lines of an order, with what the menu says of its items, as far as they are on it."""
+    lines = []
+    for position, (item, menu_item, chosen) in enumerate(zip_longest(items, menu_items, modifiers)):
+        line = OrderItem(
+            order=order,
+            position=position,
+            menu_item_id=item["menu_item_id"],
+            quantity=item["quantity"],
+            notes=item.get("notes", ""),
+            modifiers=[serialize_modifier(each, order.currency) for each in chosen or ()],
+        )
+        if menu_item is not None:
+            line.name, line.unit_price, line.station = menu_item.name, menu_item.price, menu_item.station
+            line.tax_percent = menu_item.get_tax_percent(order.fulfilment)
+        lines.append(line)
+    set_prefetched(order, "items", lines)
+
+
+def serialize_modifier(modifier: ChosenModifier, currency: str) -> dict[str, Any]:
+    """Return the modifier as it is stored on the line and shown in its record."""
+
+    def serialize(each: ChosenModifier) -> dict[str, Any]:
+        price = pricing.format_if_priced(each.price, currency)
+        return {"id": each.ref, "name": each.name, "price": price, "menu_item_id": each.item}
+
+    return serialize(modifier) | {"modifiers": [serialize(each) for each in modifier.modifiers]}
+
+
+def set_totals(order: Order, charges: Sequence[ChargeTerms] = ()) -> None:
+    """Price the lines of an unsaved order, whose `unit_price` is that of the menu; add the charges.
+
+    The order has charges and totals only if all lines have prices.
     """
-    lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
-    priced = [(line, item) for line, item in zip(lines, menu_items, strict=True) if item is not None]
+    lines = list(order.items.all())
+    priced = [line for line in lines if line.unit_price is not None]
+    is_complete = bool(priced) and len(priced) == len(lines)
     bill = pricing.calculate_bill(
         [
-            pricing.Line(unit_price=item.price, quantity=line.quantity, tax_percent=item.tax_percent)
-            for line, item in priced
+            pricing.Line(
+                unit_price=line.unit_price or Decimal(0),
+                quantity=line.quantity,
+                tax_percent=line.tax_percent or Decimal(0),
+                modifiers=[
+                    Decimal(each["price"])
+                    for modifier in line.modifiers
+                    for each in (modifier, *modifier["modifiers"])
+                ],
+            )
+            for line in priced
         ],
         currency=order.currency,
         prices_include_tax=order.venue.prices_include_tax,
+        charges=[each.charge for each in charges] if is_complete else (),
+        tip=order.tip or Decimal(0),
     )
-    for (line, item), price in zip(priced, bill.lines, strict=True):
-        line.name, line.unit_price, line.line_total = item.name, price.unit_price, price.total
-    if priced and len(priced) == len(lines):
+    for line, price in zip(priced, bill.lines, strict=True):
+        line.unit_price, line.line_total = price.unit_price, price.total
+    if is_complete:
         order.subtotal, order.tax, order.total = bill.subtotal, bill.tax, bill.total
-    set_prefetched(order, "items", lines)
+        order.charges = [
+            {"name": terms.name, "type": terms.type, "amount": pricing.format_amount(amount, order.currency)}
+            for terms, amount in zip(charges, bill.charges, strict=True)
+            if amount
+        ]
 
 
 def change_status(
@@ -112,8 +222,18 @@ def change_status(
     with transaction.atomic():
         changed = order.change_status(status, now=now, versions=versions, because=because, param=param)
         if changed:
+            if status == Order.Status.CANCELLED:
+                give_back(order)
             record_order_event(order, EventType(f"order.{status}"), actor=actor, now=now)
     return changed
+
+
+def give_back(order: Order) -> None:
+    """Give back what a cancelled order took: its place in a slot, and its portions if the kitchen had not begun."""
+    if order.slot:
+        capacity.release_slot(order.venue, order.slot)
+    if order.kitchen_stage in (Order.Stage.RECEIVED, Order.Stage.ACCEPTED):
+        stock.give_portions_back(order)
 
 
 def change_stage(

@@ -33,14 +33,15 @@ DECIMALS_SQL = f"CASE {' '.join(CASES)} ELSE {DEFAULT_DECIMALS} END"
 # PostgreSQL renders the lines as JSON.
 LINE = f"""concat(
     '{{"menu_item_id":', to_json(menu_item_id), ',"name":', coalesce(to_json(name)::text, 'null'),
-    ',"quantity":', quantity, ',"notes":', to_json(notes),
+    ',"quantity":', quantity, ',"notes":', to_json(notes), ',"modifiers":', modifiers,
     ',"unit_price":', coalesce(to_json({_amount_sql("unit_price")})::text, 'null'),
     ',"line_total":', coalesce(to_json({_amount_sql("line_total")})::text, 'null'), '}}'
 )"""
 FIELDS = (
     *("id", "object", "number", "business_date", "status", "stage", "customer_id", "items", "delivery_address"),
-    *("payment_method", "currency", "subtotal", "tax", "total", "metadata", "version"),
-    *("created_at", "updated_at", "accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
+    *("fulfilment", "channel", "payment_method", "currency", "subtotal", "tax", "charges", "tip", "total"),
+    *("metadata", "version", "created_at", "updated_at", "promised_at"),
+    *("accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
 )
 # The SQL expressions of the fields that are not a column.
 EXPRESSIONS = {
@@ -50,7 +51,16 @@ EXPRESSIONS = {
         SELECT concat('[', string_agg({LINE}, ',' ORDER BY position), ']')
         FROM orders_orderitem WHERE order_id = placed.id
     )""",  # noqa: S608  # of constants
-    **{column: _amount_sql(column) for column in ("subtotal", "tax", "total")},
+    "fulfilment": """json_build_object(
+        'type', CASE WHEN is_dine_in THEN 'dine_in' WHEN delivery_address IS NULL THEN 'pickup' ELSE 'delivery' END,
+        'requested_at', to_char(requested_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+        'table', nullif("table", ''),
+        'contact', CASE WHEN concat(contact_name, contact_phone, contact_email) <> '' THEN json_build_object(
+            'name', nullif(contact_name, ''), 'phone', nullif(contact_phone, ''), 'email', nullif(contact_email, '')
+        ) END
+    )::text""",
+    **{column: _amount_sql(column) for column in ("subtotal", "tax", "tip", "total")},
+    "charges": "charges::text",
     "metadata": "metadata::text",
 }
 COLUMNS = ", ".join(EXPRESSIONS.get(field, field) for field in FIELDS)
@@ -95,26 +105,43 @@ def serialize_order(order: Order) -> dict[str, Any]:
                 "name": line.name,
                 "quantity": line.quantity,
                 "notes": line.notes,
+                "modifiers": line.modifiers,
                 "unit_price": format_if_priced(line.unit_price, currency),
                 "line_total": format_if_priced(line.line_total, currency),
             }
             for line in order.items.all()
         ],
         "delivery_address": order.delivery_address,
+        "fulfilment": serialize_fulfilment(order),
+        "channel": order.channel,
         "payment_method": order.payment_method,
         "currency": currency,
         "subtotal": format_if_priced(order.subtotal, currency),
         "tax": format_if_priced(order.tax, currency),
+        "charges": order.charges,
+        "tip": format_if_priced(order.tip, currency),
         "total": format_if_priced(order.total, currency),
         "metadata": order.metadata,
         "version": order.version,
         "created_at": format_datetime(order.created_at),
         "updated_at": format_datetime(order.updated_at),
+        "promised_at": order.promised_at and format_datetime(order.promised_at),
         "accepted_at": order.accepted_at and format_datetime(order.accepted_at),
         "preparing_at": order.preparing_at and format_datetime(order.preparing_at),
         "ready_at": order.ready_at and format_datetime(order.ready_at),
         "completed_at": order.completed_at and format_datetime(order.completed_at),
         "cancelled_at": order.cancelled_at and format_datetime(order.cancelled_at),
+    }
+
+
+def serialize_fulfilment(order: Order) -> dict[str, Any]:
+    """Return how the order reaches the guest, and whom to call; `contact` is None if nobody is named."""
+    contact = {name: getattr(order, f"contact_{name}") or None for name in ("name", "phone", "email")}
+    return {
+        "type": order.fulfilment,
+        "requested_at": order.requested_at and format_datetime(order.requested_at),
+        "table": order.table or None,
+        "contact": contact if any(contact.values()) else None,
     }
 
 
@@ -168,5 +195,6 @@ def _serialize_row(row: prepared_statements.Row) -> dict[str, Any]:
         record[name] = record[name] and record[name].replace(microsecond=0)
     record["id"] = encode(PREFIX, record["id"])
     record["items"] = orjson.Fragment(record["items"])
-    record["metadata"] = orjson.loads(record["metadata"])
+    for name in ("fulfilment", "charges", "metadata"):
+        record[name] = orjson.loads(record[name])
     return record

@@ -19,16 +19,27 @@ UNITS = {count: Decimal(1).scaleb(-count) for count in {DEFAULT_DECIMALS, *DECIM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line to price: the unit price in the order's currency, and the tax in percent."""
+    """A line to price: the unit price in the order's currency, what its modifiers add, and the tax in percent."""
 
     unit_price: Decimal
     quantity: int
     tax_percent: Decimal
+    modifiers: Sequence[Decimal] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """A charge to price: an amount, or a percentage of the sum of the lines. Free from a sum of `free_from` on."""
+
+    amount: Decimal | None
+    percent: Decimal | None
+    tax_percent: Decimal
+    free_from: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PricedLine:
-    """A priced line. `total` includes `tax` if the venue's prices do."""
+    """A priced line. `unit_price` includes its modifiers; `total` includes `tax` if the venue's prices do."""
 
     unit_price: Decimal
     total: Decimal
@@ -37,9 +48,10 @@ class PricedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """The priced lines, with `subtotal` + `tax` = `total`."""
+    """The priced lines, and the amount of each charge, with `subtotal` + `tax` + the tip = `total`."""
 
     lines: tuple[PricedLine, ...]
+    charges: tuple[Decimal, ...]
     subtotal: Decimal
     tax: Decimal
     total: Decimal
@@ -70,19 +82,48 @@ def format_if_priced(amount: Decimal | None, currency: str) -> str | None:
     return None if amount is None else format_amount(amount, currency)
 
 
+def calculate_tax(amount: Decimal, percent: Decimal, *, currency: str, includes_tax: bool) -> Decimal:
+    """Return the rounded tax in the amount, or on it."""
+    return round_amount(amount * percent / (100 + percent if includes_tax else 100), currency)
+
+
 def price_line(line: Line, *, currency: str, includes_tax: bool) -> PricedLine:
-    """Price a line. The unit price is rounded before the multiplication, so that a printed bill adds up."""
-    unit_price = round_amount(line.unit_price, currency)
+    """Price a line. Each price is rounded before the sum and the multiplication, so that a printed bill adds up."""
+    unit_price = sum(
+        (round_amount(price, currency) for price in line.modifiers), round_amount(line.unit_price, currency)
+    )
     total = unit_price * line.quantity
-    tax = total * line.tax_percent / (100 + line.tax_percent if includes_tax else 100)
-    return PricedLine(unit_price=unit_price, total=total, tax=round_amount(tax, currency))
+    tax = calculate_tax(total, line.tax_percent, currency=currency, includes_tax=includes_tax)
+    return PricedLine(unit_price=unit_price, total=total, tax=tax)
 
 
-def calculate_bill(lines: Sequence[Line], *, currency: str, prices_include_tax: bool) -> Bill:
-    """Price the lines of an order. Their sum is the total if prices include tax, otherwise the subtotal."""
+def price_charge(charge: Charge, *, goods: Decimal, currency: str) -> Decimal:
+    """Return the amount of a charge for lines that sum up to `goods`."""
+    if charge.free_from is not None and goods >= charge.free_from:
+        return round_amount(Decimal(0), currency)
+    amount = goods * charge.percent / 100 if charge.percent is not None else charge.amount or Decimal(0)
+    return round_amount(amount, currency)
+
+
+def calculate_bill(
+    lines: Sequence[Line],
+    *,
+    currency: str,
+    prices_include_tax: bool,
+    charges: Sequence[Charge] = (),
+    tip: Decimal = Decimal(0),
+) -> Bill:
+    """Price the lines and charges of an order. A tip has no tax.
+
+    The sum of the lines and charges is the total less the tip if prices include tax, otherwise the subtotal.
+    """
     priced = tuple(price_line(line, currency=currency, includes_tax=prices_include_tax) for line in lines)
     zero = round_amount(Decimal(0), currency)
-    amount = sum((line.total for line in priced), zero)
+    goods = sum((line.total for line in priced), zero)
+    amounts = tuple(price_charge(charge, goods=goods, currency=currency) for charge in charges)
     tax = sum((line.tax for line in priced), zero)
-    total = amount if prices_include_tax else amount + tax
-    return Bill(lines=priced, subtotal=total - tax, tax=tax, total=total)
+    for charge, amount in zip(charges, amounts, strict=True):
+        tax += calculate_tax(amount, charge.tax_percent, currency=currency, includes_tax=prices_include_tax)
+    amount = sum(amounts, goods)
+    subtotal = amount - tax if prices_include_tax else amount
+    return Bill(lines=priced, charges=amounts, subtotal=subtotal, tax=tax, total=subtotal + tax + tip)

@@ -1,5 +1,6 @@
 """Request and response schemas of orders."""
 
+from decimal import Decimal
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
@@ -8,7 +9,9 @@ from rest_framework import serializers
 from accounts.models.venues import PAYMENT_LABEL
 from framework.api.fields import (
     ConstantField,
+    EmailField,
     MetadataField,
+    PhoneField,
     PublicIdField,
     StrictChoiceField,
     StrictIntegerField,
@@ -16,13 +19,40 @@ from framework.api.fields import (
     StrictSerializer,
     TextField,
 )
+from framework.api.query_params.declarations import DateTimeParam
 from framework.api.urls import public_url
 from orders import pricing
 from orders.menu.photos import thumbnail_path
-from orders.models import Allergen, Menu, MenuCategory, MenuItem, Order, OrderItem
-from orders.order_json import FIELDS
+from orders.models import Allergen, ChargeRule, Fulfilment, Menu, MenuCategory, MenuItem, Order, OrderItem
+from orders.order_json import FIELDS, serialize_fulfilment
 
 AMOUNT = r"^\d+(\.\d+)?$"
+
+
+class AmountField(TextField):
+    """An amount as a decimal string, parsed to Decimal."""
+
+    def __init__(self, **options: Any) -> None:
+        hint = 'This must be an amount as text, with a point: "2.50".'
+        super().__init__(pattern=r"^\d{1,7}(\.\d{1,3})?$", hint=hint, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        return Decimal(super().to_internal_value(data))
+
+
+class NestedModifier(StrictSerializer):
+    """A modifier of a modifier."""
+
+    id = TextField(min_length=1, max_length=64, help_text="Identifies a modifier of that modifier.")
+
+
+class NewModifier(StrictSerializer):
+    """A modifier of a dish: a size, an extra, a part of a combo."""
+
+    id = TextField(min_length=1, max_length=64, help_text="Identifies a modifier of the dish.")
+    modifiers = StrictListField(
+        child=NestedModifier(), max_length=20, required=False, help_text="Its own modifiers, if it has any."
+    )
 
 
 class NewOrderItem(StrictSerializer):
@@ -37,6 +67,36 @@ class NewOrderItem(StrictSerializer):
     notes = TextField(
         max_length=500, required=False, default="", allow_blank=True, lines=True, help_text="Free text for the line."
     )
+    modifiers = StrictListField(
+        child=NewModifier(),
+        max_length=20,
+        required=False,
+        help_text="Sizes and extras; left out, the defaults of what must be chosen. Any where there is no menu.",
+    )
+
+
+class NewContact(StrictSerializer):
+    """Whom to call about an order."""
+
+    name = TextField(max_length=200, required=False, allow_null=True, help_text="Their name.")
+    phone = PhoneField(required=False, allow_null=True, help_text="International format with leading plus.")
+    email = EmailField(required=False, allow_null=True, help_text="Their email address.")
+
+
+class NewFulfilment(StrictSerializer):
+    """How an order reaches the guest."""
+
+    type = StrictChoiceField(choices=Fulfilment.choices, help_text="`delivery` needs a `delivery_address`.")
+    requested_at = DateTimeParam(
+        required=False, allow_null=True, help_text="When the guest wants it; left out: as soon as possible."
+    )
+    table = TextField(max_length=40, required=False, allow_null=True, help_text="The table, for `dine_in` only.")
+    contact = NewContact(required=False, help_text="Whom to call.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("table") and attrs["type"] != Fulfilment.DINE_IN:
+            raise serializers.ValidationError({"table": ["Only an order of the type `dine_in` has a table."]})
+        return attrs
 
 
 class NewOrder(StrictSerializer):
@@ -60,7 +120,31 @@ class NewOrder(StrictSerializer):
         help_text="A label, never a charge. Well-known: cash, card, credit_card, debit_card, online, wallet,"
         " bank_transfer, voucher, usdc. A venue may take some of them only.",
     )
+    fulfilment = NewFulfilment(
+        required=False,
+        help_text="How it reaches the guest; left out: delivery if there is an address, otherwise pick-up.",
+    )
+    tip = AmountField(required=False, allow_null=True, help_text="In the currency of the venue; added to the total.")
+    channel = TextField(
+        pattern=PAYMENT_LABEL,
+        max_length=40,
+        required=False,
+        allow_null=True,
+        hint="This must be a label of small letters, digits, _ and -, beginning with a letter: `pos`.",
+        help_text="Where it was placed: a label, such as pos, kiosk or website.",
+    )
     metadata = MetadataField(required=False, help_text="Your own notes on the order.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if fulfilment := attrs.get("fulfilment"):
+            has_address = bool(attrs.get("delivery_address"))
+            if has_address and fulfilment["type"] != Fulfilment.DELIVERY:
+                raise serializers.ValidationError(
+                    {"fulfilment": {"type": ["An order with a `delivery_address` is of the type `delivery`."]}}
+                )
+            if not has_address and fulfilment["type"] == Fulfilment.DELIVERY:
+                raise serializers.ValidationError({"delivery_address": ["A delivery needs an address."]})
+        return attrs
 
     def validate_delivery_address(self, address: str | None) -> str | None:
         """Normalise pick-up to null."""
@@ -86,8 +170,8 @@ class NewStage(StrictSerializer):
 class Money(serializers.Field[Any, Any, str, Any]):
     """An amount with the decimals of the row's currency; null if the order has no prices."""
 
-    def __init__(self) -> None:
-        super().__init__(read_only=True, allow_null=True)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, allow_null=True, **options)
 
     def get_attribute(self, instance: Any) -> str | None:
         return pricing.format_if_priced(super().get_attribute(instance), instance.currency)
@@ -96,15 +180,61 @@ class Money(serializers.Field[Any, Any, str, Any]):
         return value
 
 
+@extend_schema_field({"type": ["string", "null"], "pattern": AMOUNT})
+class StoredMoney(serializers.CharField):
+    """An amount that is stored as it is shown; null if the order has no prices."""
+
+
+class NestedModifierRecord(serializers.Serializer[Any]):
+    """A modifier of a modifier; name and price are null where the venue has no menu."""
+
+    id = serializers.CharField()
+    name = serializers.CharField(allow_null=True)
+    price = StoredMoney(allow_null=True, help_text="Added to the price of the dish; it may be negative.")
+    menu_item_id = serializers.CharField(allow_null=True, help_text="The dish of which it takes a portion.")
+
+
+class ModifierRecord(NestedModifierRecord):
+    """A modifier of a line; name and price are null where the venue has no menu."""
+
+    modifiers = NestedModifierRecord(many=True)
+
+
+class ChargeRecord(serializers.Serializer[Any]):
+    """A charge that the venue adds."""
+
+    name = serializers.CharField()
+    type = serializers.ChoiceField(choices=ChargeRule.Type.choices)
+    amount = StoredMoney()
+
+
+class ContactRecord(serializers.Serializer[Any]):
+    """Whom to call about an order."""
+
+    name = serializers.CharField(allow_null=True)
+    phone = serializers.CharField(allow_null=True)
+    email = serializers.CharField(allow_null=True)
+
+
+class FulfilmentRecord(serializers.Serializer[Any]):
+    """How an order reaches the guest."""
+
+    type = serializers.ChoiceField(choices=Fulfilment.choices)
+    requested_at = serializers.DateTimeField(allow_null=True, help_text="Null: as soon as possible.")
+    table = serializers.CharField(allow_null=True)
+    contact = ContactRecord(allow_null=True)
+
+
 class OrderItemRecord(serializers.ModelSerializer[OrderItem]):
     """A line of an order; name and money are null where the venue has no menu."""
 
-    unit_price = Money()
+    modifiers = ModifierRecord(many=True, read_only=True)
+    unit_price = Money(help_text="With its modifiers.")
     line_total = Money()
 
     class Meta:
         model = OrderItem
-        fields = ["menu_item_id", "name", "quantity", "notes", "unit_price", "line_total"]
+        fields = ["menu_item_id", "name", "quantity", "notes", "modifiers", "unit_price", "line_total"]
         read_only_fields = fields
 
 
@@ -122,15 +252,22 @@ class OrderRecord(serializers.ModelSerializer[Order]):
         " `completed_at`.",
     )
     items = OrderItemRecord(many=True, read_only=True)
-    subtotal = Money()
+    fulfilment = serializers.SerializerMethodField()
+    subtotal = Money(help_text="The lines and charges without tax.")
     tax = Money()
-    total = Money()
+    charges = ChargeRecord(many=True, read_only=True)
+    tip = Money()
+    total = Money(help_text="`subtotal`, `tax` and `tip`.")
     metadata = MetadataField(read_only=True)
 
     class Meta:
         model = Order
         fields = FIELDS
         read_only_fields = fields
+
+    @extend_schema_field(FulfilmentRecord)
+    def get_fulfilment(self, order: Order) -> dict[str, Any]:
+        return serialize_fulfilment(order)
 
 
 class MenuItemRecord(serializers.ModelSerializer[MenuItem]):

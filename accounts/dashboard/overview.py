@@ -47,6 +47,8 @@ DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.RESERVATION_UPDATED: ("was changed", Right.RESERVATIONS),
     EventType.RESERVATION_CONFIRMED: ("was confirmed", Right.RESERVATIONS),
     EventType.RESERVATION_CANCELLED: ("was cancelled", Right.RESERVATIONS),
+    EventType.MENU_UPDATED: ("was changed", Right.ORDERS),
+    EventType.MENU_ITEM_SOLD_OUT: ("is sold out", Right.ORDERS),
     EventType.WEBHOOK_PING: ("A test event was sent to webhooks", Right.DEVELOPERS),
 }
 
@@ -175,9 +177,18 @@ def list_activities(access: Access) -> Iterator[dict[str, Any]]:
     rows = (
         Event.objects.filter(venue=access.venue, type__in=types)
         .order_by("-created_at", "-id")
-        .values_list("type", "actor", "created_at", "subject", "record__number", "record__code", "record__party_size")
+        .values_list(
+            "type",
+            "actor",
+            "created_at",
+            "subject",
+            "record__number",
+            "record__code",
+            "record__party_size",
+            "record__name",
+        )
     )
-    for kind, actor, at, key, number, code, party in rows[:NEWEST]:
+    for kind, actor, at, key, number, code, party, name in rows[:NEWEST]:
         subject, url = "", ""
         if kind.startswith("order."):
             subject = f"Order {number}" if number else "An order"
@@ -186,6 +197,9 @@ def list_activities(access: Access) -> Iterator[dict[str, Any]]:
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
             url = build_venue_url("reservation", access, reservation=encode("res", key)) if key else ""
-        actor_kind, _, name = actor.partition(":")
-        by = {"key": f"by API key {name}…", "staff": f"by {name}", "guest": "by the guest"}.get(actor_kind, "")
+        elif kind.startswith("menu."):
+            subject = name or "The menu"
+            url = build_venue_url("menu", access)
+        actor_kind, _, who = actor.partition(":")
+        by = {"key": f"by API key {who}…", "staff": f"by {who}", "guest": "by the guest"}.get(actor_kind, "")
         yield {"subject": subject, "description": DESCRIPTIONS[kind][0], "by": by, "at": at, "url": url}

@@ -23,6 +23,8 @@ class EventType(models.TextChoices):
     RESERVATION_UPDATED = "reservation.updated"
     RESERVATION_CONFIRMED = "reservation.confirmed"
     RESERVATION_CANCELLED = "reservation.cancelled"
+    MENU_UPDATED = "menu.updated"
+    MENU_ITEM_SOLD_OUT = "menu.item_sold_out"
     EXPORT_FINISHED = "export.finished"
     WEBHOOK_PING = "webhook.ping"
 

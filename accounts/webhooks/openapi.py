@@ -13,20 +13,22 @@ DESCRIPTIONS: dict[str, str] = TEXTS["descriptions"]
 
 
 def build_webhooks_section() -> dict[str, Any]:
-    """Return `webhooks` of a document that has the schemas OrderRecord and ReservationRecord."""
+    """Return `webhooks` of a document that has the schemas OrderRecord, ReservationRecord and MenuItemRecord."""
     return {kind.value: {"post": build_operation(kind)} for kind in EventType}
 
 
 def build_operation(kind: EventType) -> dict[str, Any]:
     """Return the operation of one event type. `data` is the whole record as the API returns it."""
     noun = kind.value.partition(".")[0]
+    schemas = TEXTS["schemas"]
+    record = {"$ref": f"#/components/schemas/{noun.capitalize()}Record"}
     body = {
         "type": "object",
         "required": ["type", "timestamp", "data"],
         "properties": {
             "type": {"const": kind.value},
             "timestamp": {"type": "string", "format": "date-time", "description": "The time of the event, UTC."},
-            "data": TEXTS["schemas"].get(noun, {"$ref": f"#/components/schemas/{noun.capitalize()}Record"}),
+            "data": schemas.get(kind.value) or schemas.get(noun, record),
         },
     }
     return {

@@ -83,9 +83,11 @@ TOTAL = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_recordcount WHERE ve
 PAGE = """
 SELECT id, number, business_date, status, customer_id, delivery_address, payment_method, currency, subtotal, tax,
     total, metadata::text, version, created_at, updated_at, kitchen_stage, accepted_at, preparing_at, ready_at,
-    completed_at, cancelled_at, (
+    completed_at, cancelled_at, is_dine_in, "table", contact_name, contact_phone, contact_email, requested_at,
+    promised_at, channel, charges::text, tip, (
         SELECT json_agg(
-            json_build_array(menu_item_id, name, quantity, notes, unit_price::text, line_total::text) ORDER BY position
+            json_build_array(menu_item_id, name, quantity, notes, modifiers, unit_price::text, line_total::text)
+            ORDER BY position
         ) FROM orders_orderitem WHERE order_id = placed.id
     )::text AS lines
 FROM orders_order AS placed WHERE venue_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2
@@ -205,15 +207,25 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Answer:
         "customer_id": wanted.customer_id,
         "items": [{name: one[name] for name in LINE_FIELDS} for one in lines],
         "delivery_address": address,
+        "fulfilment": {
+            "type": "delivery" if address else "pickup",
+            "requested_at": None,
+            "table": None,
+            "contact": None,
+        },
+        "channel": None,
         "payment_method": wanted.payment_method,
         "currency": caller.currency,
         "subtotal": format_amount(subtotal),
         "tax": format_amount(tax),
+        "charges": [],
+        "tip": None,
         "total": format_amount(total),
         "metadata": wanted.metadata,
         "version": 1,
         "created_at": now,
         "updated_at": now,
+        "promised_at": None,
         "accepted_at": None,
         "preparing_at": None,
         "ready_at": None,
@@ -231,7 +243,7 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Answer:
     return Answer(orjson.dumps(payload, option=OPTIONS), 201, {"etag": '"1"', "location": where})
 
 
-LINE_FIELDS = ("menu_item_id", "name", "quantity", "notes", "unit_price", "line_total")
+LINE_FIELDS = ("menu_item_id", "name", "quantity", "notes", "modifiers", "unit_price", "line_total")
 AMOUNT_FIELDS = ("price", "percent", "amount")
 
 
@@ -242,6 +254,7 @@ def line(item: Item, name: str | None, price: Any, amount: Any, percent: Any) ->
         "name": name,
         "quantity": item.quantity,
         "notes": item.notes,
+        "modifiers": [],
         "unit_price": format_amount(price),
         "line_total": format_amount(amount),
         "price": price,
@@ -295,6 +308,17 @@ async def orders(request: Request) -> Response:
     return await desk.serve(request, "orders:read", work)
 
 
+def render_fulfilment(row: Mapping[str, Any]) -> dict[str, Any]:
+    """How the order reaches the guest."""
+    contact = {name: row[f"contact_{name}"] or None for name in ("name", "phone", "email")}
+    return {
+        "type": "dine_in" if row["is_dine_in"] else "delivery" if row["delivery_address"] else "pickup",
+        "requested_at": row["requested_at"],
+        "table": row["table"] or None,
+        "contact": contact if any(contact.values()) else None,
+    }
+
+
 def render_order(row: Mapping[str, Any]) -> dict[str, Any]:
     """An order of the list."""
     lines: Sequence[Sequence[Any]] = orjson.loads(row["lines"] or "[]")
@@ -312,21 +336,27 @@ def render_order(row: Mapping[str, Any]) -> dict[str, Any]:
                 "name": name,
                 "quantity": quantity,
                 "notes": notes,
+                "modifiers": modifiers,
                 "unit_price": price and price[:-1],
                 "line_total": amount and amount[:-1],
             }
-            for ref, name, quantity, notes, price, amount in lines
+            for ref, name, quantity, notes, modifiers, price, amount in lines
         ],
         "delivery_address": row["delivery_address"],
+        "fulfilment": render_fulfilment(row),
+        "channel": row["channel"],
         "payment_method": row["payment_method"],
         "currency": row["currency"],
         "subtotal": format_amount(row["subtotal"]),
         "tax": format_amount(row["tax"]),
+        "charges": orjson.Fragment(row["charges"]),
+        "tip": format_amount(row["tip"]),
         "total": format_amount(row["total"]),
         "metadata": orjson.Fragment(row["metadata"]),
         "version": row["version"],
         "created_at": row["created_at"],
         "updated_at": row["updated_at"],
+        "promised_at": row["promised_at"],
         "accepted_at": row["accepted_at"],
         "preparing_at": row["preparing_at"],
         "ready_at": row["ready_at"],

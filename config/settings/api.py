@@ -30,6 +30,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
     "ENUM_NAME_OVERRIDES": {
         "ErrorCode": "framework.errors.ErrorCode",
+        "ChargeType": "orders.models.ChargeRule.Type",
+        "FulfilmentType": "orders.models.Fulfilment",
         "OrderStatus": "orders.models.Order.Status",
         "ReservationStatus": "reservations.models.Reservation.Status",
         "ExportStatus": "catalogue.models.Export.Status",

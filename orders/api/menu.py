@@ -1,9 +1,7 @@
 """The endpoint of the menu."""
 
 import hashlib
-from zoneinfo import ZoneInfo
 
-from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -19,7 +17,8 @@ from framework.api.renderers import JSONRenderer
 from framework.api.viewsets import StrictViewSet
 from orders import serializers
 from orders.api import openapi_examples
-from orders.models import Menu, MenuCategory, MenuItem
+from orders.menu.documents import serialize_menu
+from orders.models import Menu
 
 
 class MenuViewSet(StrictViewSet[Menu]):
@@ -46,13 +45,7 @@ class MenuViewSet(StrictViewSet[Menu]):
         menu is published, orders contain only its dishes, at its prices. A venue without a menu has no categories.
         """
         venue = get_request_venue(request)
-        items = MenuItem.objects.order_by("position", "name", "id")
-        categories = MenuCategory.objects.order_by("position", "name", "id").prefetch_related(Prefetch("items", items))
-        menu = Menu.objects.filter(venue=venue).prefetch_related(Prefetch("categories", categories)).first()
-        menu = menu or Menu(venue=venue)
-        menu.venue = venue
-        today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
-        record = serializers.MenuRecord(menu, context={"currency": venue.currency, "today": today}).data
+        record = serialize_menu(venue, now=timezone.now())
         content = JSONRenderer().render(record)
         tag = hashlib.sha256(content).hexdigest()[:32]
         headers = {"ETag": f'"{tag}"'}

@@ -202,7 +202,9 @@ def price_lines(
         {"menu_item_id": line.ref.replace("\0", ""), "quantity": line.count if countable else 1}
         for line in draft.lines
     ]
-    quote = phone_orders.quote(request.access.venue, menu, items=items)
+    quote = phone_orders.quote(
+        request.access.venue, items=items, delivery_address=draft.address if draft.fulfilment == "delivery" else None
+    )
     return {
         "lines": [
             {

@@ -27,7 +27,7 @@ from accounts.demo.rows import (
 from accounts.models import Event, EventType, Venue
 from framework.data_files import read_toml
 from framework.db.sql_files import read_sql
-from orders.commands import set_lines
+from orders.commands import set_lines, set_totals
 from orders.demo.menu import CARD
 from orders.models import MenuItem, Order, OrderNumber
 from orders.order_json import serialize_order
@@ -171,8 +171,7 @@ def build_order(venue: Venue, plan: Plan, dishes: Dishes, rng: Random) -> Order:
         updated_at=plan.placed_at,
     )
     set_lines(order, lines, items)
-    for line, item in zip(order.items.all(), items, strict=True):
-        line.tax_percent = item.tax_percent if item else None
+    set_totals(order)
     return order
 
 

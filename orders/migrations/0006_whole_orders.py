@@ -672,6 +672,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="order",
+            name="slot",
+            field=models.DateTimeField(blank=True, help_text="The slot of the capacity that it takes", null=True),
+        ),
+        migrations.AddField(
+            model_name="order",
             name="table",
             field=models.CharField(
                 blank=True, db_default="", default="", help_text="Where it is served", max_length=40

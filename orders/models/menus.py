@@ -201,6 +201,12 @@ class MenuItem(models.Model):
         """The allergens as text, in the order of the law: `cereals containing gluten, milk`; or empty."""
         return ", ".join(allergen.label for allergen in Allergen if allergen in self.allergens)
 
+    def get_tax_percent(self, fulfilment: str) -> Decimal:
+        """The tax rate for orders of this fulfilment."""
+        if fulfilment == "dine_in" or self.takeaway_tax_percent is None:
+            return self.tax_percent
+        return self.takeaway_tax_percent
+
     def clean(self) -> None:
         if self.category_id and self.category.menu_id != self.menu_id:
             raise ValidationError({"category": "This category is on another menu."})
@@ -217,6 +223,8 @@ class MenuItem(models.Model):
             return "not available"
         if self.sold_out_on == at.date():
             return "sold out today"
+        if self.stock == 0:
+            return "sold out"
         if not self.category.is_served_at(at.time()):
             return f"served from {self.category.served_from:%H:%M} to {self.category.served_until:%H:%M}"
         return None

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode
 from framework.public_ids import PublicId, decode, new_id
+from orders.models.settings import Fulfilment
 
 PREFIX = "ord"
 
@@ -95,6 +96,7 @@ class Order(models.Model):
     contact_email = models.CharField(max_length=254, blank=True, default="", db_default="")
     requested_at = models.DateTimeField(null=True, blank=True, help_text="When the guest wants it")
     promised_at = models.DateTimeField(null=True, blank=True, help_text="When the venue expects to hand it over")
+    slot = models.DateTimeField(null=True, blank=True, help_text="The slot of the capacity that it takes")
     channel = models.CharField(max_length=40, null=True, blank=True, help_text="Where it was placed: a label")
     payment_method = models.CharField(max_length=40)
     currency = models.CharField(max_length=3)
@@ -169,6 +171,13 @@ class Order(models.Model):
     def stage(self) -> str:
         """How far the kitchen is. No row stores `handed_over`: it is the completion."""
         return self.Stage.HANDED_OVER if self.status == self.Status.COMPLETED else self.kitchen_stage
+
+    @property
+    def fulfilment(self) -> str:
+        """How the order reaches the guest: `delivery` has an address."""
+        if self.is_dine_in:
+            return Fulfilment.DINE_IN
+        return Fulfilment.DELIVERY if self.delivery_address else Fulfilment.PICKUP
 
     @property
     def former_stage(self) -> str | None:
@@ -265,11 +274,14 @@ class Order(models.Model):
             )
 
     def change_delivery_address(self, address: str | None, *, now: datetime) -> None:
-        """Change the delivery address, None for pick-up, and no other column.
+        """Change the delivery address, None for pick-up. An order with an address is not served at the venue.
 
         Called by orders.commands.change_delivery_address, which stores the event too.
         """
-        Order.objects.filter(pk=self.pk).update(delivery_address=address, version=F("version") + 1, updated_at=now)
+        served = {"is_dine_in": False, "table": ""} if address else {}
+        Order.objects.filter(pk=self.pk).update(
+            delivery_address=address, version=F("version") + 1, updated_at=now, **served
+        )
         self.refresh()
 
 
@@ -277,7 +289,7 @@ class Order(models.Model):
 KITCHEN_STAGES = tuple(Order.Stage.values[:-1])
 STAGE_MOMENTS = tuple(f"{stage}_at" for stage in KITCHEN_STAGES[1:])
 MUTABLE_FIELDS = (
-    *("status", "kitchen_stage", "delivery_address", "version", "updated_at"),
+    *("status", "kitchen_stage", "delivery_address", "is_dine_in", "table", "version", "updated_at"),
     *(*STAGE_MOMENTS, "completed_at", "cancelled_at", "cancelled_because"),
 )
 

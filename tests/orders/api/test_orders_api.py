@@ -49,7 +49,7 @@ def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
     record = response.json()
     assert response.status_code == 201
     assert ID.fullmatch(record["id"])
-    line = {"menu_item_id": "margherita", "name": None, "unit_price": None, "line_total": None}
+    line: dict[str, Any] = {"menu_item_id": "margherita", "name": None, "modifiers": [], "unit_price": None, "line_total": None}
     assert record == {
         "id": record["id"],
         "object": "order",
@@ -63,15 +63,20 @@ def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
             line | {"quantity": 999, "notes": ""},
         ],
         "delivery_address": "1 Main St\n2nd floor",
+        "fulfilment": {"type": "delivery", "requested_at": None, "table": None, "contact": None},
+        "channel": None,
         "payment_method": "card",
         "currency": "EUR",
         "subtotal": None,
         "tax": None,
+        "charges": [],
+        "tip": None,
         "total": None,
         "metadata": {"table": "7", "note": ""},
         "version": 1,
         "created_at": "2026-11-21T12:00:00Z",
         "updated_at": "2026-11-21T12:00:00Z",
+        "promised_at": None,
         "accepted_at": None,
         "preparing_at": None,
         "ready_at": None,

@@ -48,6 +48,7 @@ def test_an_order_moves_through_the_kitchen_and_each_stage_has_its_moment(api: C
         record = move(api, order, "handed_over").json()
     assert {name: record[name] for name in record if name.endswith("_at")} == {
         "created_at": "2026-11-21T12:00:00Z",
+        "promised_at": None,
         "accepted_at": "2026-11-21T12:05:00Z",
         "preparing_at": "2026-11-21T12:10:00Z",
         "ready_at": "2026-11-21T12:15:00Z",

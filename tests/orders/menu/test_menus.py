@@ -48,6 +48,7 @@ def test_two_pizzas_are_priced_by_the_menu(api: Client, venue: Venue) -> None:
             "name": "Margherita",
             "quantity": 2,
             "notes": "no basil",
+            "modifiers": [],
             "unit_price": "9.50",
             "line_total": "19.00",
         }
