@@ -14,7 +14,7 @@ from accounts.models import Account, ApiKey, EventType, User, Venue
 from accounts.models.api_keys import CreatedApiKey
 from accounts.webhooks import outbox
 from orders import commands as orders_commands
-from orders.models import Menu, MenuItem, Order
+from orders.models import Menu, MenuItem, ModifierGroup, Order
 from reservations.booking import commands as booking_commands
 from reservations.booking import holds
 from reservations.models import Combination, Hold, Reservation, ServicePeriod, Table
@@ -79,6 +79,16 @@ def dish(menu: Menu, ref: str, price: str = "9.50", **fields: Any) -> MenuItem:
         | {"category": menu.categories.earliest("position", "id")}
         | fields
     )
+
+
+def modifier_group(menu: Menu, ref: str, prices: Mapping[str, str], *dishes: MenuItem, **fields: Any) -> ModifierGroup:
+    """A group of the menu with a modifier for each name at this price, asked for these dishes."""
+    group = menu.modifier_groups.create(**{"ref": ref, "name": ref.title()} | fields)
+    for position, (name, price) in enumerate(prices.items()):
+        group.modifiers.create(menu=menu, ref=name, name=name.title(), price_delta=Decimal(price), position=position)
+    for dish in dishes:
+        group.item_modifier_groups.create(menu=menu, item=dish, position=dish.item_modifier_groups.count())
+    return group
 
 
 def reservation_body(**changes: Any) -> dict[str, Any]:

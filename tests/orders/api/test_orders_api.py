@@ -49,7 +49,8 @@ def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
     record = response.json()
     assert response.status_code == 201
     assert ID.fullmatch(record["id"])
-    line = {"menu_item_id": "margherita", "name": None, "modifiers": list[Any](), "unit_price": None, "line_total": None}
+    unpriced: dict[str, Any] = {"name": None, "modifiers": [], "unit_price": None, "line_total": None}
+    line = {"menu_item_id": "margherita"} | unpriced
     assert record == {
         "id": record["id"],
         "object": "order",
