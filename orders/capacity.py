@@ -112,3 +112,8 @@ def take_slot(venue: Venue, starts_at: datetime, capacity: int) -> bool:
 def release_slot(venue: Venue, starts_at: datetime) -> None:
     """Give the place of a cancelled order back."""
     prepared_statements.execute_returning(RELEASE_SLOT, {"venue": venue.pk, "starts_at": starts_at})
+
+
+def delete_past_slots(*, now: datetime) -> int:
+    """Delete the slots of days that are over; return how many."""
+    return OrderSlot.objects.filter(starts_at__lt=now - timedelta(days=1)).delete()[0]

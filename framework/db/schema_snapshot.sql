@@ -4288,23 +4288,24 @@ INSERT INTO public.django_migrations VALUES
 	(62, 'orders', '0005_order_lists', now()),
 	(63, 'orders', '0006_whole_orders', now()),
 	(64, 'orders', '0007_modifiers_on_one_menu', now()),
-	(65, 'pghistory', '0001_initial', now()),
-	(66, 'pghistory', '0002_aggregateevent', now()),
-	(67, 'pghistory', '0003_auto_20201023_1636', now()),
-	(68, 'pghistory', '0004_auto_20220906_1625', now()),
-	(69, 'pghistory', '0005_events_middlewareevents', now()),
-	(70, 'pghistory', '0006_delete_aggregateevent', now()),
-	(71, 'pghistory', '0007_auto_20250421_0444', now()),
-	(72, 'reservations', '0002_functions_and_triggers', now()),
-	(73, 'reservations', '0003_holds', now()),
-	(74, 'reservations', '0004_validate_seatings', now()),
-	(75, 'reservations', '0005_seating_by_hold', now()),
-	(76, 'reservations', '0006_guest_mail_former', now()),
-	(77, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(78, 'reservations', '0008_branding', now()),
-	(79, 'reservations', '0009_terms_and_deposits', now()),
-	(80, 'sessions', '0001_initial', now()),
-	(81, 'usersessions', '0001_initial', now());
+	(65, 'orders', '0008_order_with_contact', now()),
+	(66, 'pghistory', '0001_initial', now()),
+	(67, 'pghistory', '0002_aggregateevent', now()),
+	(68, 'pghistory', '0003_auto_20201023_1636', now()),
+	(69, 'pghistory', '0004_auto_20220906_1625', now()),
+	(70, 'pghistory', '0005_events_middlewareevents', now()),
+	(71, 'pghistory', '0006_delete_aggregateevent', now()),
+	(72, 'pghistory', '0007_auto_20250421_0444', now()),
+	(73, 'reservations', '0002_functions_and_triggers', now()),
+	(74, 'reservations', '0003_holds', now()),
+	(75, 'reservations', '0004_validate_seatings', now()),
+	(76, 'reservations', '0005_seating_by_hold', now()),
+	(77, 'reservations', '0006_guest_mail_former', now()),
+	(78, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(79, 'reservations', '0008_branding', now()),
+	(80, 'reservations', '0009_terms_and_deposits', now()),
+	(81, 'sessions', '0001_initial', now()),
+	(82, 'usersessions', '0001_initial', now());
 
 
 
@@ -4400,7 +4401,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 81, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 82, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -4954,6 +4955,7 @@ CREATE INDEX order_last_updated ON public.orders_order USING btree (venue_id, up
 CREATE INDEX order_newest_of_customer ON public.orders_order USING btree (venue_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_status ON public.orders_order USING btree (venue_id, status, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_venue ON public.orders_order USING btree (venue_id, created_at DESC, id DESC);
+CREATE INDEX order_with_contact ON public.orders_order USING btree (created_at) WHERE (NOT (((contact_email)::text = ''::text) AND ((contact_name)::text = ''::text) AND ((contact_phone)::text = ''::text)));
 CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USING btree (venue_id);
 CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
 CREATE INDEX orders_chargerulechange_venue_id_953bfde5 ON public.orders_chargerulechange USING btree (venue_id);

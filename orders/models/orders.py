@@ -149,6 +149,12 @@ class Order(models.Model):
             models.Index(fields=["venue", "status", "-created_at", "-id"], name="order_newest_of_status"),
             models.Index(fields=["venue", "updated_at"], name="order_last_updated"),
             models.Index(fields=["venue", "customer_id", "-created_at", "-id"], name="order_newest_of_customer"),
+            # For the retention of contacts.
+            models.Index(
+                fields=["created_at"],
+                name="order_with_contact",
+                condition=~Q(contact_name="", contact_phone="", contact_email=""),
+            ),
             # For the board's orders of today. New orders are in neither index.
             models.Index(
                 fields=["venue", "-completed_at", "-id"],

@@ -1,0 +1,65 @@
+"""Contacts of orders are erased when the venue's retention of guests is over, and nothing else is."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from accounts.models import Event, Venue
+from orders import capacity, contact_retention
+from orders.models import Order, OrderSlot
+from tests.support import builders
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+CONTACT = {"name": "Ada", "phone": "+15550100999", "email": None}
+LAST_DAY = NOON + timedelta(days=90)
+
+
+def place(venue: Venue, *, status: str = "completed", **contact: Any) -> Order:
+    return builders.order(venue, status=status, now=NOON, fulfilment={"type": "pickup", "contact": CONTACT | contact})
+
+
+@pytest.mark.parametrize(
+    ("venue_days", "max_days", "after", "erased"),
+    [
+        (90, 0, timedelta(days=90), 0),
+        (90, 0, timedelta(days=90, seconds=1), 1),
+        (None, 30, timedelta(days=31), 1),
+        (90, 30, timedelta(days=31), 1),
+        (None, 0, timedelta(days=9_000), 0),
+    ],
+)
+def test_a_contact_is_erased_after_the_shorter_of_both_periods(
+    venue: Venue, settings: Settings, venue_days: int | None, max_days: int, after: timedelta, erased: int
+) -> None:
+    Venue.objects.update(forgets_guests_after_days=venue_days)
+    settings.GUEST_RETENTION_DAYS = max_days
+    place(venue)
+    assert contact_retention.erase_expired_contacts(now=NOON + after) == erased
+    order = Order.objects.get()
+    assert (order.contact_name, order.contact_phone) == (("", "") if erased else ("Ada", "+15550100999"))
+
+
+def test_events_lose_the_contact_and_keep_the_rest(venue: Venue) -> None:
+    Venue.objects.update(forgets_guests_after_days=90)
+    place(venue)
+    assert contact_retention.erase_expired_contacts(now=LAST_DAY + timedelta(days=1)) == 1
+    records = list(Event.objects.values_list("record", flat=True))
+    assert [record["fulfilment"]["contact"] for record in records] == [None, None]
+    assert {record["customer_id"] for record in records} == {"cust_123"}
+
+
+def test_an_order_that_is_still_pending_keeps_its_contact(venue: Venue) -> None:
+    Venue.objects.update(forgets_guests_after_days=1)
+    place(venue, status="pending")
+    assert contact_retention.erase_expired_contacts(now=LAST_DAY) == 0
+
+
+def test_slots_of_past_days_are_deleted(venue: Venue) -> None:
+    for hours in (0, 23, 25):
+        OrderSlot.objects.create(venue=venue, starts_at=NOON - timedelta(hours=hours), orders=1)
+    assert capacity.delete_past_slots(now=NOON) == 1
+    assert OrderSlot.objects.count() == 2
