@@ -1,7 +1,7 @@
 """Order commands: place, change the status, reopen, change the address. Each stores its event in its transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from datetime import datetime
 from decimal import Decimal
 from itertools import zip_longest
@@ -58,7 +58,10 @@ def place_order(
     """
     fulfilment = fulfilment or {}
     requested_at, contact = fulfilment.get("requested_at"), fulfilment.get("contact") or {}
-    check_tip(tip, venue.currency)
+    if requested_at is not None:
+        capacity.check_requested_time(venue, requested_at, now=now)
+    if message := pricing.find_decimals_error(tip, venue.currency):
+        raise InvalidRequest(message, param="tip")
     selection = select(venue, items=items, payment_method=payment_method, at=requested_at or now)
     day = now.astimezone(ZoneInfo(venue.timezone)).date()
     order = Order(
@@ -80,18 +83,17 @@ def place_order(
     )
     set_lines(order, items, selection.items or [None] * len(items), selection.modifiers)
     set_totals(order, selection.terms.charges_of(order.fulfilment))
-    with ExitStack() as stack:
-        if selection.portions or selection.terms.orders_per_slot:
-            stack.enter_context(transaction.atomic())
+    takes_several_statements = selection.portions or selection.terms.orders_per_slot
+    with transaction.atomic() if takes_several_statements else nullcontext():
         order.promised_at, order.slot = capacity.promise(
             venue,
             selection.terms,
-            prep_minutes=max((item.prep_minutes or 0 for item in selection.items or ()), default=0),
+            prep_minutes=selection.prep_minutes,
             requested_at=requested_at,
             now=now,
         )
         if selection.menu and selection.portions:
-            stock.take_portions(venue, selection.menu, selection.portions, actor=actor, now=now)
+            order.portions = stock.take_portions(venue, selection.menu, selection.portions, actor=actor, now=now)
         return store(order, actor=actor)
 
 
@@ -113,6 +115,7 @@ def store(order: Order, *, actor: str) -> dict[str, Any]:
         "requested_at": order.requested_at,
         "promised_at": order.promised_at,
         "slot": order.slot,
+        "portions": order.portions,
     }
     lines = [{"tax_percent": line.tax_percent, "station": line.station} for line in order.items.all()]
     values |= {"day": order.business_date, "columns": dump(columns), "lines": dump(lines)}
@@ -123,13 +126,6 @@ def store(order: Order, *, actor: str) -> dict[str, Any]:
 
 def dump(value: Any) -> str:
     return orjson.dumps(value, default=str).decode()
-
-
-def check_tip(tip: Decimal | None, currency: str) -> None:
-    """Raise InvalidRequest for a tip with more decimals than the currency."""
-    if tip is not None and tip != pricing.round_amount(tip, currency):
-        digits = pricing.get_decimals(currency)
-        raise InvalidRequest(f"An amount in {currency} has at most {digits} decimals.", param="tip")
 
 
 def set_lines(
@@ -161,7 +157,7 @@ def serialize_modifier(modifier: ChosenModifier, currency: str) -> dict[str, Any
 
     def serialize(each: ChosenModifier) -> dict[str, Any]:
         price = pricing.format_if_priced(each.price, currency)
-        return {"id": each.ref, "name": each.name, "price": price, "menu_item_id": each.item}
+        return {"id": each.ref, "name": each.name, "price": price, "menu_item_id": each.item_ref}
 
     return serialize(modifier) | {"modifiers": [serialize(each) for each in modifier.modifiers]}
 
@@ -220,20 +216,26 @@ def change_status(
     InvalidTransition (see Order.change_status).
     """
     with transaction.atomic():
+        if status == Order.Status.CANCELLED and (order.slot or order.portions):
+            give_back(order)
         changed = order.change_status(status, now=now, versions=versions, because=because, param=param)
         if changed:
-            if status == Order.Status.CANCELLED:
-                give_back(order)
             record_order_event(order, EventType(f"order.{status}"), actor=actor, now=now)
     return changed
 
 
 def give_back(order: Order) -> None:
-    """Give back what a cancelled order took: its place in a slot, and its portions if the kitchen had not begun."""
-    if order.slot:
-        capacity.release_slot(order.venue, order.slot)
-    if order.kitchen_stage in (Order.Stage.RECEIVED, Order.Stage.ACCEPTED):
-        stock.give_portions_back(order)
+    """Give back what a pending order took: its place in a slot, and its portions if the kitchen has not begun.
+
+    Before the order is cancelled, in the same transaction: the count of the orders, which the change locks, is locked
+    after slots and dishes, as by `place_order`.
+    """
+    pending = Order.objects.select_for_update(no_key=True).filter(pk=order.pk, status=Order.Status.PENDING)
+    for stage in pending.values_list("kitchen_stage", flat=True):
+        if order.slot:
+            capacity.release_slot(order.venue_id, order.slot)
+        if stage in (Order.Stage.RECEIVED, Order.Stage.ACCEPTED):
+            stock.give_portions_back(order.portions)
 
 
 def change_stage(
@@ -266,7 +268,7 @@ def reopen_order(order: Order, *, now: datetime, actor: str) -> None:
 
 
 def change_delivery_address(order: Order, address: str | None, *, now: datetime, actor: str) -> None:
-    """Change the delivery address; None for pick-up."""
+    """Change the delivery address; None for pick-up. Prices stay. Raises InvalidRequest for an order at a table."""
     with transaction.atomic():
         order.change_delivery_address(address, now=now)
         record_order_event(order, EventType.ORDER_UPDATED, actor=actor, now=now)

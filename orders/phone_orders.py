@@ -12,7 +12,7 @@ from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
 from framework.api.error_handler import flatten_detail, invalid_request
 from orders import commands
-from orders.menu.modifiers import Selection, read_groups
+from orders.menu.modifiers import Resolver, read_groups
 from orders.menu.selection import read_items
 from orders.models import Menu, MenuItem, Order
 from orders.serializers import NewOrder
@@ -42,7 +42,7 @@ def quote(venue: Venue, *, items: Sequence[Mapping[str, Any]], delivery_address:
     order = Order(venue=venue, currency=venue.currency, delivery_address=delivery_address)
     terms, menu, on_menu, has_modifiers = read_items(venue, [item["menu_item_id"] for item in items])
     groups = read_groups(menu, list(on_menu)) if menu and has_modifiers else {}
-    modifiers = [Selection(groups).choose_for_item(item["menu_item_id"], (), param="") for item in items]
+    modifiers = [Resolver(groups).resolve_line(item["menu_item_id"], (), param="") for item in items]
     commands.set_lines(order, items, [on_menu.get(item["menu_item_id"]) for item in items], modifiers)
     commands.set_totals(order, terms.charges_of(order.fulfilment))
     return order

@@ -67,6 +67,13 @@ def round_amount(amount: Decimal, currency: str) -> Decimal:
     return amount.quantize(UNITS[get_decimals(currency)], ROUND_HALF_UP)
 
 
+def find_decimals_error(amount: Decimal | None, currency: str) -> str | None:
+    """Return what is wrong with an amount that has more decimals than the currency."""
+    if amount is None or amount == round_amount(amount, currency):
+        return None
+    return f"An amount in {currency} has at most {get_decimals(currency)} decimals."
+
+
 def format_amount(amount: Decimal, currency: str) -> str:
     """Format the amount for the API and for display: `9.50`, and `950` for yen."""
     return f"{round_amount(amount, currency):f}"

@@ -1,5 +1,6 @@
 """Request and response schemas of orders."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -26,6 +27,7 @@ from orders.menu.photos import thumbnail_path
 from orders.models import Allergen, ChargeRule, Fulfilment, Menu, MenuCategory, MenuItem, Order, OrderItem
 from orders.order_json import FIELDS, serialize_fulfilment
 
+MAX_MODIFIERS = 300
 AMOUNT = r"^\d+(\.\d+)?$"
 
 
@@ -38,6 +40,12 @@ class AmountField(TextField):
 
     def to_internal_value(self, data: Any) -> Any:
         return Decimal(super().to_internal_value(data))
+
+
+def count_modifiers(lines: Any) -> int:
+    """Return the number of modifiers in these lines or modifiers, whatever else they hold."""
+    found = [line.get("modifiers") for line in lines if isinstance(line, Mapping)] if isinstance(lines, list) else []
+    return sum(len(each) + count_modifiers(each) for each in found if isinstance(each, list))
 
 
 class NestedModifier(StrictSerializer):
@@ -134,6 +142,12 @@ class NewOrder(StrictSerializer):
         help_text="Where it was placed: a label, such as pos, kiosk or website.",
     )
     metadata = MetadataField(required=False, help_text="Your own notes on the order.")
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Count the modifiers first: validating tens of thousands would take seconds."""
+        if isinstance(data, Mapping) and count_modifiers(data.get("items")) > MAX_MODIFIERS:
+            raise serializers.ValidationError({"items": [f"An order has at most {MAX_MODIFIERS} modifiers."]})
+        return super().to_internal_value(data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if fulfilment := attrs.get("fulfilment"):

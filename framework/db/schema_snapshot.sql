@@ -96,6 +96,11 @@ BEGIN
     IF EXISTS (
         SELECT 1 FROM orders_menuitem AS item JOIN orders_menu AS menu ON menu.id = item.menu_id
         WHERE menu.venue_id = NEW.id
+        UNION ALL
+        SELECT 1 FROM orders_modifier AS modifier JOIN orders_menu AS menu ON menu.id = modifier.menu_id
+        WHERE menu.venue_id = NEW.id
+        UNION ALL
+        SELECT 1 FROM orders_chargerule WHERE venue_id = NEW.id AND (amount IS NOT NULL OR free_from IS NOT NULL)
     ) THEN
         RAISE EXCEPTION 'The dishes of venue % are priced in %.', NEW.id, OLD.currency
             USING ERRCODE = 'check_violation', CONSTRAINT = 'venue_keeps_its_currency_while_its_menu_has_dishes';
@@ -2851,6 +2856,7 @@ CREATE TABLE public.orders_order (
     is_dine_in boolean DEFAULT false NOT NULL,
     promised_at timestamp with time zone,
     requested_at timestamp with time zone,
+    portions jsonb DEFAULT '{}'::jsonb NOT NULL,
     slot timestamp with time zone,
     "table" character varying(40) DEFAULT ''::character varying NOT NULL,
     tip numeric(18,3),
@@ -4960,6 +4966,7 @@ CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USI
 CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
 CREATE INDEX orders_chargerulechange_venue_id_953bfde5 ON public.orders_chargerulechange USING btree (venue_id);
 CREATE INDEX orders_itemmodifiergroup_group_id_4e412be5 ON public.orders_itemmodifiergroup USING btree (group_id);
+CREATE INDEX orders_itemmodifiergroup_menu_id_d432a193 ON public.orders_itemmodifiergroup USING btree (menu_id);
 CREATE INDEX orders_itemmodifiergroupchange_group_id_2ffedaf9 ON public.orders_itemmodifiergroupchange USING btree (group_id);
 CREATE INDEX orders_itemmodifiergroupchange_item_id_eadb3dec ON public.orders_itemmodifiergroupchange USING btree (item_id);
 CREATE INDEX orders_itemmodifiergroupchange_menu_id_11de73b7 ON public.orders_itemmodifiergroupchange USING btree (menu_id);

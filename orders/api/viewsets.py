@@ -115,13 +115,15 @@ class OrderViewSet(StrictViewSet[Order]):
         parameters=[schema.LOCATION, schema.ETAG, *idempotency.PARAMETERS],
         request=serializers.NewOrder,
         responses={201: serializers.OrderRecord},
-        extensions=schema.error_codes(ErrorCode.IDEMPOTENCY_KEY_REUSED, ErrorCode.IDEMPOTENCY_IN_PROGRESS),
+        extensions=schema.error_codes(
+            ErrorCode.SLOT_UNAVAILABLE, ErrorCode.IDEMPOTENCY_KEY_REUSED, ErrorCode.IDEMPOTENCY_IN_PROGRESS
+        ),
         examples=openapi_examples.CREATE,
     )
     def create(self, request: Request) -> HttpResponse:
         """The order is pending and gets a number for the counter. If the venue has a published menu, each item must be
-        on it and available now, and the response has names and prices. A request with an Idempotency-Key can be
-        repeated: the order is placed once.
+        on it and available, and the response has names and prices. A time that the kitchen cannot meet is refused with
+        the next one in `alternatives`. A request with an Idempotency-Key can be repeated: the order is placed once.
         """
         return idempotency.respond_once(request, scope=get_key_family(request), effect=partial(self.place, request))
 

@@ -19,6 +19,7 @@ from accounts.tenancy.permissions import Right
 from framework.errors import InvalidRequest, Problem
 from framework.forms.domain_errors import errors_as_messages
 from orders import phone_orders
+from orders.capacity import SlotUnavailable
 from orders.dashboard.board import format_money
 from orders.models import Menu, Order
 
@@ -134,7 +135,7 @@ def new_order(request: PageRequest) -> HttpResponse:
         public_id = phone_orders.place_order(
             venue, now=timezone.now(), actor=request.access.actor, token=draft.token, body=draft.body
         )
-    except InvalidRequest as refusal:
+    except (InvalidRequest, SlotUnavailable) as refusal:
         return render_form(request, draft, problems=refusal.details, status=400)
     except idempotency.IdempotencyKeyReused:
         earlier = phone_orders.find_placed_order(venue, draft.token)

@@ -1,7 +1,7 @@
 """Resolves the modifiers that an order chooses for its dishes."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
@@ -11,12 +11,14 @@ from framework.db import prepared_statements
 from framework.db.sql_files import read_sql
 from framework.errors import Problem
 
+# Each costs up to a tenth of a second where a dish has many modifiers.
+MAX_HINTS = 3
 SELECT_GROUPS = read_sql("orders", "modifier_groups")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A modifier that can be chosen. `item` is the dish of which it takes a portion, `nested_group` its question."""
+    """A modifier that can be chosen; `item_ref` is a dish of which it takes a portion, `nested_group` its question."""
 
     ref: str
     name: str
@@ -24,7 +26,7 @@ class Choice:
     is_default: bool
     is_available: bool
     nested_group: UUID | None
-    item: str | None
+    item_ref: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +56,18 @@ class ChosenModifier:
     ref: str
     name: str | None = None
     price: Decimal | None = None
-    item: str | None = None
+    item_ref: str | None = None
     modifiers: tuple["ChosenModifier", ...] = ()
-
-    def flatten(self) -> Iterator["ChosenModifier"]:
-        """Yield it and its own modifiers."""
-        yield self
-        yield from self.modifiers
 
 
 Groups = Mapping[UUID, Group]
+
+
+def flatten(modifiers: Iterable[ChosenModifier]) -> Iterator[ChosenModifier]:
+    """Yield the modifiers of a line, each before its own ones."""
+    for modifier in modifiers:
+        yield modifier
+        yield from modifier.modifiers
 
 
 def read_groups(menu: UUID, refs: Sequence[str]) -> Groups:
@@ -87,57 +91,71 @@ def accept_any(asked: Sequence[Mapping[str, Any]]) -> tuple[ChosenModifier, ...]
     return tuple(ChosenModifier(each["id"], modifiers=accept_any(each.get("modifiers", ()))) for each in asked)
 
 
-class Selection:
-    """The choices of one line, with all their problems."""
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Resolves the modifiers of an order's lines, and collects their problems."""
 
-    def __init__(self, groups: Groups) -> None:
-        self.groups = groups
-        self.problems: list[Problem] = []
+    groups: Groups
+    problems: list[Problem] = field(default_factory=list)
 
-    def choose_for_item(
-        self, item: str, asked: Sequence[Mapping[str, Any]], *, param: str
-    ) -> tuple[ChosenModifier, ...]:
+    def resolve_line(self, item: str, asked: Sequence[Mapping[str, Any]], *, param: str) -> tuple[ChosenModifier, ...]:
         """Return the modifiers of a dish in the order of the menu."""
         groups = [group for group in self.groups.values() if item in group.positions]
         groups.sort(key=lambda group: (group.positions[item], group.ref))
-        return self.choose(groups, asked, owner=item, param=param)
+        return self._resolve(groups, asked, owner=item, param=param)
 
-    def choose(
-        self, groups: Sequence[Group], asked: Sequence[Mapping[str, Any]], *, owner: str, param: str
+    def _resolve(
+        self,
+        groups: Sequence[Group],
+        asked: Sequence[Mapping[str, Any]],
+        *,
+        owner: str,
+        param: str,
+        is_nested: bool = False,
     ) -> tuple[ChosenModifier, ...]:
         """Return the modifiers of a dish or of a modifier; of a required group without a choice, the defaults."""
-        known = {ref: group for group in groups for ref in group.choices}
+        group_of = {ref: group for group in groups for ref in group.choices}
         chosen: dict[str, tuple[Mapping[str, Any], str]] = {}
+        invalid: set[str] = set()
         for index, each in enumerate(asked):
-            ref, at = each["id"], f"{param}[{index}]"
-            if ref not in known:
-                self.problems.append(Problem(f"{at}.id", describe_unknown(ref, owner, list(known))))
-            elif ref in chosen:
-                self.problems.append(Problem(f"{at}.id", f"`{ref}` is chosen twice."))
-            elif not known[ref].choices[ref].is_available:
-                self.problems.append(Problem(f"{at}.id", f"`{ref}` is not available."))
-            else:
-                chosen[ref] = (each, at)
+            ref, path = each["id"], f"{param}[{index}]"
+            group = group_of.get(ref)
+            if group is not None and ref not in chosen and group.choices[ref].is_available:
+                chosen[ref] = (each, path)
+                continue
+            if group is not None:
+                invalid.add(group.ref)
+            message = self._describe(ref, owner, list(group_of), is_twice=ref in chosen)
+            self.problems.append(Problem(f"{path}.id", message))
         result = []
         for group in groups:
             refs = [ref for ref in group.choices if ref in chosen]
-            if not refs and group.min_choices and not self.problems:
+            if not refs and group.min_choices:
                 refs = [ref for ref, choice in group.choices.items() if choice.is_default and choice.is_available]
-            if not self.problems and (problem := group.find_problem(len(refs), param)):
+            if group.ref not in invalid and (problem := group.find_problem(len(refs), param)):
                 self.problems.append(problem)
             for ref in refs:
-                each, at = chosen.get(ref, ({}, param))
-                result.append(self.build(group.choices[ref], each.get("modifiers", ()), param=at))
+                each, path = chosen.get(ref, ({}, param))
+                choice = group.choices[ref]
+                # The modifiers of a modifier ask no question.
+                nested = None if is_nested or not choice.nested_group else self.groups.get(choice.nested_group)
+                inner = self._resolve(
+                    [nested] if nested else [],
+                    each.get("modifiers", ()),
+                    owner=ref,
+                    param=f"{path}.modifiers",
+                    is_nested=True,
+                )
+                result.append(ChosenModifier(ref, choice.name, choice.price, choice.item_ref, inner))
         return tuple(result)
 
-    def build(self, choice: Choice, asked: Sequence[Mapping[str, Any]], *, param: str) -> ChosenModifier:
-        nested = self.groups.get(choice.nested_group) if choice.nested_group else None
-        inner = self.choose([nested] if nested else [], asked, owner=choice.ref, param=f"{param}.modifiers")
-        return ChosenModifier(choice.ref, choice.name, choice.price, choice.item, inner)
-
-
-def describe_unknown(ref: str, owner: str, known: Sequence[str]) -> str:
-    if not known:
-        return f"`{owner}` has no modifiers."
-    near = get_close_matches(ref, known, n=1, cutoff=0.6)
-    return f"There is no `{ref}` among the modifiers of `{owner}`.{f' Did you mean `{near[0]}`?' if near else ''}"
+    def _describe(self, ref: str, owner: str, known: Sequence[str], *, is_twice: bool) -> str:
+        if is_twice:
+            return f"`{ref}` is chosen twice."
+        if ref in known:
+            return f"`{ref}` is not available."
+        if not known:
+            return f"`{owner}` has no modifiers."
+        hints = get_close_matches(ref, known, n=1, cutoff=0.6) if len(self.problems) < MAX_HINTS else ()
+        hint = f" Did you mean `{hints[0]}`?" if hints else ""
+        return f"There is no `{ref}` among the modifiers of `{owner}`.{hint}"

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from difflib import get_close_matches
@@ -16,13 +17,11 @@ from accounts.models import Venue
 from framework.api.error_handler import invalid_request
 from framework.db import prepared_statements
 from framework.errors import Problem
-from orders.menu import modifiers
-from orders.menu.modifiers import ChosenModifier
+from orders.menu.modifiers import MAX_HINTS, ChosenModifier, Resolver, accept_any, flatten, read_groups
 from orders.models import MenuCategory, MenuItem
+from orders.models.settings import DEFAULT_SLOT_MINUTES
 from orders.pricing import Charge
 
-# Bounds the cost of a body with 100 unknown ids on a menu of 10,000 similar ones.
-MAX_HINTS = 3
 MAX_CANDIDATES = 5
 # The settings, and the published menu with the requested items; one row without an item if there are none.
 SELECT_ITEMS = """
@@ -34,7 +33,7 @@ SELECT settings.prep_minutes, settings.slot_minutes, settings.orders_per_slot,
         FROM orders_chargerule WHERE venue_id = asked.venue_id ORDER BY position, name
     ),
     menu.id, item.ref, item.name, item.price, item.tax_percent, item.takeaway_tax_percent, item.station,
-    item.prep_minutes, item.is_available, item.sold_out_on, item.stock, category.served_from, category.served_until,
+    item.prep_minutes, item.is_available, item.sold_out_on, category.served_from, category.served_until, item.stock,
     EXISTS (SELECT FROM orders_itemmodifiergroup WHERE item_id = item.id)
 FROM (SELECT %(venue)s::uuid AS venue_id) AS asked
 LEFT JOIN orders_orderingsettings AS settings ON settings.venue_id = asked.venue_id
@@ -62,7 +61,7 @@ class ChargeTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class OrderingTerms:
     """How the venue takes orders. `prep_minutes` is None for a venue that promises nothing."""
 
     prep_minutes: int | None
@@ -78,45 +77,51 @@ class Terms:
 class Selection:
     """The resolved lines of an order. `items` is None if the venue has no published menu."""
 
-    terms: Terms
-    menu: UUID | None
-    items: Sequence[MenuItem] | None
-    modifiers: Sequence[tuple[ChosenModifier, ...]]
+    terms: OrderingTerms
+    menu: UUID | None = None
+    items: Sequence[MenuItem] | None = None
+    modifiers: Sequence[tuple[ChosenModifier, ...]] = ()
     # The portions that the order takes of each dish whose stock is counted.
-    portions: Mapping[str, int]
+    portions: Mapping[str, int] = field(default_factory=dict)
+    # Of the dish that takes longest.
+    prep_minutes: int = 0
 
 
 def select(venue: Venue, *, items: Sequence[Mapping[str, Any]], payment_method: str, at: datetime) -> Selection:
     """Resolve the lines {menu_item_id, quantity, modifiers} of an order that is wanted at this time.
 
-    Raises InvalidRequest with every problem: unavailable items and modifiers, a wrong number of choices, and a payment
-    label that the venue does not accept. One query; one more if a dish has modifiers, one for the dishes in a combo,
-    and one for suggestions if an id is unknown.
+    Raises InvalidRequest with every problem: unavailable items and modifiers, a wrong number of choices, too few
+    portions, and a payment label that the venue does not accept. One query; one more if a dish has modifiers, one for
+    the dishes in a combo, and one for suggestions if an id is unknown.
     """
     refs = [item["menu_item_id"] for item in items]
     at = at.astimezone(ZoneInfo(venue.timezone))
     terms, menu, found, has_modifiers = read_items(venue, refs)
     problems: list[Problem] = []
-    chosen = [modifiers.accept_any(item.get("modifiers", ())) for item in items]
-    portions: Counter[str] = Counter()
-    if menu:
+    if menu is None:
+        selection = Selection(terms, modifiers=[accept_any(item.get("modifiers", ())) for item in items])
+    else:
         problems += find_problems(menu, found, refs, at)
-        groups = modifiers.read_groups(menu, list(found)) if has_modifiers else {}
-        for nth, item in enumerate(items):
-            if item["menu_item_id"] in found and (groups or item.get("modifiers")):
-                selection = modifiers.Selection(groups)
-                chosen[nth] = selection.choose_for_item(
-                    item["menu_item_id"], item.get("modifiers", ()), param=f"items[{nth}].modifiers"
-                )
-                problems += selection.problems
-        parts = {each.item for line in chosen for modifier in line for each in modifier.flatten() if each.item}
+        resolver = Resolver(read_groups(menu, list(found)) if has_modifiers else {}, problems)
+        chosen = [
+            resolver.resolve_line(ref, item.get("modifiers", ()), param=f"items[{position}].modifiers")
+            if ref in found
+            else ()
+            for position, (ref, item) in enumerate(zip(refs, items, strict=True))
+        ]
+        parts = {each.item_ref for line in chosen for each in flatten(line) if each.item_ref}
         if parts - found.keys():
             found |= read_items(venue, sorted(parts - found.keys()))[2]
-        if not problems:
-            problems += find_part_problems(found, chosen, at)
-            problems += find_price_problems(found, refs, chosen)
-            portions = count_portions(items, chosen)
-            problems += find_stock_problems(found, items, chosen, portions)
+        problems += find_line_problems(found, items, chosen, at)
+        portions = count_portions(found, items, chosen)
+        selection = Selection(
+            terms,
+            menu,
+            [found[ref] for ref in refs if ref in found],
+            chosen,
+            {ref: count for ref, count in portions.items() if found[ref].stock is not None},
+            max((item.prep_minutes or 0 for item in found.values()), default=0),
+        )
     if venue.payment_methods and payment_method not in venue.payment_methods:
         allowed = ", ".join(venue.payment_methods)
         problems.append(
@@ -124,21 +129,17 @@ def select(venue: Venue, *, items: Sequence[Mapping[str, Any]], payment_method: 
         )
     if problems:
         raise invalid_request(problems)
-    return Selection(
-        terms=terms,
-        menu=menu,
-        items=[found[ref] for ref in refs] if menu else None,
-        modifiers=chosen,
-        portions={ref: count for ref, count in portions.items() if found[ref].stock is not None},
-    )
+    return selection
 
 
-def read_items(venue: Venue, refs: Sequence[str]) -> tuple[Terms, UUID | None, dict[str, MenuItem], bool]:
+def read_items(venue: Venue, refs: Sequence[str]) -> tuple[OrderingTerms, UUID | None, dict[str, MenuItem], bool]:
     """Return the terms, the published menu, its items with these ids, and whether one has modifiers. One query."""
     rows = prepared_statements.fetch_all(SELECT_ITEMS, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
     prep_minutes, slot_minutes, orders_per_slot, charges, menu, *_ = rows[0]
-    terms = Terms(prep_minutes, slot_minutes or 15, orders_per_slot, [_read_charge(*row) for row in charges])
-    items = {row[5]: _build_item(*row[5:-1]) for row in rows if row[5] is not None}
+    terms = OrderingTerms(
+        prep_minutes, slot_minutes or DEFAULT_SLOT_MINUTES, orders_per_slot, [_read_charge(*row) for row in charges]
+    )
+    items = {row[5]: _with_stock(_build_item(*row[5:-2]), row[-2]) for row in rows if row[5] is not None}
     return terms, menu, items, any(row[-1] for row in rows)
 
 
@@ -156,6 +157,15 @@ def _read_charge(
     return ChargeTerms(kind, name, charge, fulfilments)
 
 
+def _with_stock(item: MenuItem, stock: int | None) -> MenuItem:
+    """Return the item with its stock, which changes with each order and so is not part of the cached item."""
+    if stock is None:
+        return item
+    item = copy(item)
+    item.stock = stock
+    return item
+
+
 @lru_cache(maxsize=4_096)
 def _build_item(
     ref: str,
@@ -167,7 +177,6 @@ def _build_item(
     prep_minutes: int | None,
     is_available: bool,
     sold_out_on: date | None,
-    stock: int | None,
     served_from: time | None,
     served_until: time | None,
 ) -> MenuItem:
@@ -182,13 +191,12 @@ def _build_item(
         prep_minutes=prep_minutes,
         is_available=is_available,
         sold_out_on=sold_out_on,
-        stock=stock,
         category=MenuCategory(served_from=served_from, served_until=served_until),
     )
 
 
-def find_problems(menu: UUID, items: dict[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
-    """Yield the problem of each line whose item is unknown or unavailable; `at` is the current time at the venue."""
+def find_problems(menu: UUID, items: Mapping[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
+    """Yield the problem of each line whose item is unknown or unavailable at this local time."""
     unknown = dict.fromkeys(ref for ref in refs if ref not in items)
     hints = {ref: f" Did you mean `{match}`?" for ref, match in suggest(menu, list(islice(unknown, MAX_HINTS)))}
     for position, ref in enumerate(refs):
@@ -196,54 +204,53 @@ def find_problems(menu: UUID, items: dict[str, MenuItem], refs: Sequence[str], a
         if ref not in items:
             yield Problem(param, f"There is no `{ref}` on the menu.{hints.get(ref, '')}")
         elif obstacle := items[ref].find_obstacle(at):
-            clock = f", and at the venue it is {at:%H:%M}" if obstacle.startswith("served") else ""
+            clock = f"; the order is for {at:%H:%M}" if obstacle.startswith("served") else ""
             yield Problem(param, f"`{ref}` is {obstacle}{clock}.")
 
 
-def find_part_problems(
-    items: Mapping[str, MenuItem], chosen: Sequence[tuple[ChosenModifier, ...]], at: datetime
-) -> Iterator[Problem]:
-    """Yield the problem of each line with a modifier whose dish is unavailable."""
-    for position, line in enumerate(chosen):
-        for part in (each for modifier in line for each in modifier.flatten() if each.item):
-            if obstacle := items[part.item or ""].find_obstacle(at):
-                yield Problem(f"items[{position}].modifiers", f"`{part.ref}` is {obstacle}.")
-
-
-def find_price_problems(
-    items: Mapping[str, MenuItem], refs: Sequence[str], chosen: Sequence[tuple[ChosenModifier, ...]]
-) -> Iterator[Problem]:
-    """Yield the problem of each line whose modifiers take more off than the dish costs."""
-    for position, (ref, line) in enumerate(zip(refs, chosen, strict=True)):
-        prices = [each.price or Decimal(0) for modifier in line for each in modifier.flatten()]
-        if items[ref].price + sum(prices) < 0:
-            yield Problem(f"items[{position}].modifiers", f"With these modifiers `{ref}` costs less than nothing.")
-
-
-def count_portions(items: Sequence[Mapping[str, Any]], chosen: Sequence[tuple[ChosenModifier, ...]]) -> Counter[str]:
-    """Return how many portions of each dish the lines take, those in combos included."""
-    portions: Counter[str] = Counter()
-    for item, line in zip(items, chosen, strict=True):
-        portions[item["menu_item_id"]] += item["quantity"]
-        for each in (each for modifier in line for each in modifier.flatten() if each.item):
-            portions[each.item or ""] += item["quantity"]
-    return portions
-
-
-def find_stock_problems(
+def find_line_problems(
     items: Mapping[str, MenuItem],
     lines: Sequence[Mapping[str, Any]],
-    chosen: Sequence[tuple[ChosenModifier, ...]],
-    portions: Mapping[str, int],
+    chosen: Sequence[Sequence[ChosenModifier]],
+    at: datetime,
 ) -> Iterator[Problem]:
-    """Yield the problem of the first line of each dish of which fewer portions are left than the order takes."""
-    short = {ref for ref, count in portions.items() if (stock := items[ref].stock) is not None and stock < count}
-    for position, (line, modifiers_of_line) in enumerate(zip(lines, chosen, strict=True)):
-        parts = {each.item for modifier in modifiers_of_line for each in modifier.flatten()}
-        for ref in sorted(short & ({line["menu_item_id"]} | parts)):
-            short.remove(ref)
-            param = "quantity" if ref == line["menu_item_id"] else "modifiers"
-            yield Problem(f"items[{position}].{param}", f"Only {items[ref].stock} of `{ref}` are left.")
+    """Yield the problems of lines of known dishes: parts of combos, the price, and the stock.
+
+    Too few portions of a dish are the problem of the first line that takes some.
+    """
+    portions = count_portions(items, lines, chosen)
+    short = {ref for ref, count in portions.items() if 0 < (items[ref].stock or 0) < count}
+    for position, (line, modifiers) in enumerate(zip(lines, chosen, strict=True)):
+        ref, param = line["menu_item_id"], f"items[{position}]"
+        parts = {each.ref: each.item_ref for each in flatten(modifiers) if each.item_ref}
+        for modifier, part in parts.items():
+            obstacle = items[part].find_obstacle(at) if part in items else "not available"
+            if obstacle:
+                yield Problem(f"{param}.modifiers", f"`{modifier}` is {obstacle}.")
+        if ref in items and items[ref].price + sum(each.price or 0 for each in flatten(modifiers)) < 0:
+            yield Problem(f"{param}.modifiers", f"With these modifiers `{ref}` costs less than nothing.")
+        for missing in sorted(short & {ref, *parts.values()}):
+            short.remove(missing)
+            name = "quantity" if missing == ref else "modifiers"
+            yield Problem(f"{param}.{name}", describe_stock(missing, items[missing].stock or 0))
+
+
+def describe_stock(ref: str, stock: int) -> str:
+    return f"Only {stock} of `{ref}` {'is' if stock == 1 else 'are'} left."
+
+
+def count_portions(
+    items: Mapping[str, MenuItem],
+    lines: Sequence[Mapping[str, Any]],
+    chosen: Sequence[Sequence[ChosenModifier]],
+) -> Counter[str]:
+    """Return how many portions of each of these dishes the lines take, those in combos included."""
+    portions: Counter[str] = Counter()
+    for line, modifiers in zip(lines, chosen, strict=True):
+        for ref in (line["menu_item_id"], *(each.item_ref for each in flatten(modifiers))):
+            if ref in items:
+                portions[ref] += line["quantity"]
+    return portions
 
 
 def suggest(menu: UUID, unknown: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -206,7 +206,9 @@ class Migration(migrations.Migration):
                 (
                     "is_default",
                     models.BooleanField(
-                        default=False, help_text="Chosen if the guest chooses nothing else", verbose_name="default"
+                        default=False,
+                        help_text="Chosen if the guest must choose and chooses nothing",
+                        verbose_name="default",
                     ),
                 ),
                 ("is_available", models.BooleanField(default=True, verbose_name="available")),
@@ -261,7 +263,9 @@ class Migration(migrations.Migration):
                 (
                     "is_default",
                     models.BooleanField(
-                        default=False, help_text="Chosen if the guest chooses nothing else", verbose_name="default"
+                        default=False,
+                        help_text="Chosen if the guest must choose and chooses nothing",
+                        verbose_name="default",
                     ),
                 ),
                 ("is_available", models.BooleanField(default=True, verbose_name="available")),
@@ -672,6 +676,16 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="order",
+            name="portions",
+            field=models.JSONField(
+                blank=True,
+                db_default={},
+                default=dict,
+                help_text="Portions of counted dishes to give back, by their keys",
+            ),
+        ),
+        migrations.AddField(
+            model_name="order",
             name="slot",
             field=models.DateTimeField(blank=True, help_text="The slot of the capacity that it takes", null=True),
         ),
@@ -818,9 +832,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="itemmodifiergroup",
             name="menu",
-            field=models.ForeignKey(
-                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="orders.menu"
-            ),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="orders.menu"),
         ),
         migrations.AddField(
             model_name="itemmodifiergroupchange",

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from orders.models.menus import Allergen, Menu, MenuItem
-from orders.pricing import get_decimals, round_amount
+from orders.pricing import find_decimals_error
 
 MAX_CHOICES = 20
 
@@ -50,7 +50,7 @@ class ItemModifierGroup(models.Model):
     """A group that is asked for a dish."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="+", db_index=False)
+    menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="+")
     item = models.ForeignKey(MenuItem, on_delete=models.CASCADE, related_name="item_modifier_groups", db_index=False)
     group = models.ForeignKey(ModifierGroup, on_delete=models.CASCADE, related_name="item_modifier_groups")
     position = models.PositiveSmallIntegerField(default=0)
@@ -80,7 +80,9 @@ class Modifier(models.Model):
     price_delta = models.DecimalField(
         max_digits=10, decimal_places=3, default=Decimal(0), help_text="Added to the price of the dish"
     )
-    is_default = models.BooleanField("default", default=False, help_text="Chosen if the guest chooses nothing else")
+    is_default = models.BooleanField(
+        "default", default=False, help_text="Chosen if the guest must choose and chooses nothing"
+    )
     is_available = models.BooleanField("available", default=True)
     allergens = ArrayField(models.CharField(max_length=11, choices=Allergen), default=list, db_default=[], blank=True)
     item = models.ForeignKey(MenuItem, on_delete=models.RESTRICT, null=True, blank=True, related_name="part_of")
@@ -104,9 +106,6 @@ class Modifier(models.Model):
         return self.name
 
     def clean(self) -> None:
-        if self.price_delta is not None and self.menu_id:
-            currency = self.menu.venue.currency
-            if self.price_delta != round_amount(self.price_delta, currency):
-                raise ValidationError(
-                    {"price_delta": f"A price in {currency} has at most {get_decimals(currency)} decimals."}
-                )
+        message = find_decimals_error(self.price_delta, self.menu.venue.currency) if self.menu_id else None
+        if message:
+            raise ValidationError({"price_delta": message})

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from framework.errors import ApiError, ErrorCode
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import PublicId, decode, new_id
 from orders.models.settings import Fulfilment
 
@@ -97,6 +97,9 @@ class Order(models.Model):
     requested_at = models.DateTimeField(null=True, blank=True, help_text="When the guest wants it")
     promised_at = models.DateTimeField(null=True, blank=True, help_text="When the venue expects to hand it over")
     slot = models.DateTimeField(null=True, blank=True, help_text="The slot of the capacity that it takes")
+    portions = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="Portions of counted dishes to give back, by their keys"
+    )
     channel = models.CharField(max_length=40, null=True, blank=True, help_text="Where it was placed: a label")
     payment_method = models.CharField(max_length=40)
     currency = models.CharField(max_length=3)
@@ -183,7 +186,7 @@ class Order(models.Model):
         """How the order reaches the guest: `delivery` has an address."""
         if self.is_dine_in:
             return Fulfilment.DINE_IN
-        return Fulfilment.DELIVERY if self.delivery_address else Fulfilment.PICKUP
+        return Fulfilment.PICKUP if self.delivery_address is None else Fulfilment.DELIVERY
 
     @property
     def former_stage(self) -> str | None:
@@ -216,6 +219,8 @@ class Order(models.Model):
         VersionConflict for another version, InvalidTransition if the order is not pending.
         """
         changed = 0
+        # Nothing of a completed order can be given back, also after it was reopened.
+        eaten: dict[str, Any] = {"portions": {}} if status == self.Status.COMPLETED else {}
         if status != self.Status.PENDING:
             order = Order.objects.filter(pk=self.pk, status=self.Status.PENDING)
             changed = (order if versions is None else order.filter(version__in=versions)).update(
@@ -224,6 +229,7 @@ class Order(models.Model):
                 updated_at=now,
                 cancelled_because=because,
                 **{f"{status}_at": now},
+                **eaten,
             )
         self.refresh()
         if not changed and versions is not None and self.version not in versions:
@@ -280,22 +286,25 @@ class Order(models.Model):
             )
 
     def change_delivery_address(self, address: str | None, *, now: datetime) -> None:
-        """Change the delivery address, None for pick-up. An order with an address is not served at the venue.
+        """Change the delivery address, None for pick-up, and no other column.
 
-        Called by orders.commands.change_delivery_address, which stores the event too.
+        Called by orders.commands.change_delivery_address, which stores the event too. Raises InvalidRequest for an
+        order that is served at the venue.
         """
-        served = {"is_dine_in": False, "table": ""} if address else {}
-        Order.objects.filter(pk=self.pk).update(
-            delivery_address=address, version=F("version") + 1, updated_at=now, **served
+        changed = Order.objects.filter(pk=self.pk, is_dine_in=False).update(
+            delivery_address=address, version=F("version") + 1, updated_at=now
         )
         self.refresh()
+        if not changed:
+            raise InvalidRequest("This order is served at a table.", param="delivery_address")
 
 
 # In order; each but the first has a column with its moment.
 KITCHEN_STAGES = tuple(Order.Stage.values[:-1])
 STAGE_MOMENTS = tuple(f"{stage}_at" for stage in KITCHEN_STAGES[1:])
 MUTABLE_FIELDS = (
-    *("status", "kitchen_stage", "delivery_address", "is_dine_in", "table", "version", "updated_at"),
+    *("status", "kitchen_stage", "delivery_address", "contact_name", "contact_phone", "contact_email", "portions"),
+    *("version", "updated_at"),
     *(*STAGE_MOMENTS, "completed_at", "cancelled_at", "cancelled_because"),
 )
 

@@ -3,12 +3,16 @@
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
+from orders.pricing import find_decimals_error
+
+DEFAULT_SLOT_MINUTES = 15
 
 
 class Fulfilment(models.TextChoices):
@@ -27,7 +31,9 @@ class OrderingSettings(models.Model):
     prep_minutes = models.PositiveSmallIntegerField(
         default=15, help_text="Minutes from an order to its handover; a dish may take longer"
     )
-    slot_minutes = models.PositiveSmallIntegerField(default=15, help_text="Length of a slot of the capacity")
+    slot_minutes = models.PositiveSmallIntegerField(
+        default=DEFAULT_SLOT_MINUTES, help_text="Length of a slot of the capacity"
+    )
     orders_per_slot = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="Orders that the kitchen can finish in a slot; empty: any number"
     )
@@ -126,6 +132,12 @@ class ChargeRule(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        currency = self.venue.currency if self.venue_id else ""
+        errors = {name: find_decimals_error(getattr(self, name), currency) for name in ("amount", "free_from")}
+        if errors := {name: message for name, message in errors.items() if message}:
+            raise ValidationError(errors)
 
 
 class OrderSlot(models.Model):

@@ -145,3 +145,27 @@ def test_of_concurrent_orders_each_portion_is_sold_once_whatever_the_order_of_th
             results += found
     assert (results.count("placed"), results.count("invalid_request")) == (10, 30)
     assert dict(MenuItem.objects.values_list("ref", "stock")) == {"margherita": 10, "water": 0}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
+def test_orders_that_are_placed_and_cancelled_at_once_do_not_deadlock_and_count_right(venue: Venue) -> None:
+    builders.menu(venue)
+    MenuItem.objects.update(stock=30)
+    OrderingSettings.objects.create(venue=venue, prep_minutes=0, orders_per_slot=30)
+    at = timezone.now() + timedelta(hours=2)
+    items = [{"menu_item_id": "margherita", "quantity": 1}]
+
+    def place_and_cancel(_: int) -> None:
+        try:
+            for _ in range(10):
+                fulfilment = {"type": "pickup", "requested_at": at}
+                order = builders.order(venue, items=items, fulfilment=fulfilment)
+                commands.change_status(order, "cancelled", now=timezone.now(), actor="system")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(place_and_cancel, range(8)))
+    assert MenuItem.objects.get().stock == 30
+    assert OrderSlot.objects.get().orders == 0

@@ -52,10 +52,11 @@ def test_events_lose_the_contact_and_keep_the_rest(venue: Venue) -> None:
     assert {record["customer_id"] for record in records} == {"cust_123"}
 
 
-def test_an_order_that_is_still_pending_keeps_its_contact(venue: Venue) -> None:
-    Venue.objects.update(forgets_guests_after_days=1)
-    place(venue, status="pending")
-    assert contact_retention.erase_expired_contacts(now=LAST_DAY) == 0
+def test_the_period_of_an_order_for_a_later_day_begins_then(venue: Venue) -> None:
+    Venue.objects.update(forgets_guests_after_days=90)
+    builders.order(venue, now=NOON, fulfilment={"type": "pickup", "contact": CONTACT, "requested_at": LAST_DAY})
+    assert contact_retention.erase_expired_contacts(now=LAST_DAY + timedelta(days=90)) == 0
+    assert contact_retention.erase_expired_contacts(now=LAST_DAY + timedelta(days=91)) == 1
 
 
 def test_slots_of_past_days_are_deleted(venue: Venue) -> None:

@@ -2,8 +2,7 @@
 WITH expired AS (
     SELECT placed.id FROM orders_order AS placed JOIN accounts_venue AS venue ON venue.id = placed.venue_id
     WHERE NOT (placed.contact_name = '' AND placed.contact_phone = '' AND placed.contact_email = '')
-        AND placed.status <> 'pending'
-        AND placed.created_at < %(now)s - make_interval(
+        AND placed.created_at < %(now)s AND greatest(placed.created_at, placed.requested_at) < %(now)s - make_interval(
             days => least(venue.forgets_guests_after_days, nullif(%(max_days)s, 0))
         )
     LIMIT %(batch)s FOR NO KEY UPDATE OF placed SKIP LOCKED

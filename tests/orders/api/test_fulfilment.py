@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Venue
+from framework.errors import InvalidRequest
 from orders import commands
 from orders.models import ChargeRule, MenuItem, Order
 from tests.support import builders
@@ -132,9 +133,17 @@ def test_takeaway_has_a_tax_rate_of_its_own(api: Client, venue: Venue) -> None:
     assert taxes == ["3.03", "1.24", "1.24"]
 
 
-def test_an_order_at_a_table_that_gets_an_address_is_delivered(api: Client, venue: Venue) -> None:
+def test_an_order_at_a_table_gets_no_address(api: Client, venue: Venue) -> None:
     record = post(api, fulfilment={"type": "dine_in", "table": "7"}).json()
     order = Order.objects.of(venue).get()
-    commands.change_delivery_address(order, "1 Main St", now=timezone.now(), actor="staff:ada@example.com")
-    changed = api.get(f"/api/v1/orders/{record['id']}").json()
-    assert (changed["fulfilment"]["type"], changed["fulfilment"]["table"]) == ("delivery", None)
+    with pytest.raises(InvalidRequest, match="served at a table"):
+        commands.change_delivery_address(order, "1 Main St", now=timezone.now(), actor="staff:ada@example.com")
+    assert api.get(f"/api/v1/orders/{record['id']}").json() == record
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_a_time_at_the_end_of_the_calendar_is_refused(moment: str) -> None:
+    for zone in ("Europe/Rome", "America/New_York"):
+        api = builders.client(builders.venue(timezone=zone))
+        response = post(api, fulfilment={"type": "pickup", "requested_at": moment})
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "fulfilment.requested_at")

@@ -93,7 +93,10 @@ def test_of_a_required_group_without_a_choice_the_default_is_taken(api: Client) 
         (["egg"], [("modifiers[0].modifiers", "Choose 1 of `cooking`: soft, hard.")]),
         (
             ["large", {"id": "egg", "modifiers": [{"id": "raw"}]}],
-            [("modifiers[1].modifiers[0].id", "There is no `raw` among the modifiers of `egg`.")],
+            [
+                ("modifiers[1].modifiers[0].id", "There is no `raw` among the modifiers of `egg`."),
+                ("modifiers[1].modifiers", "Choose 1 of `cooking`: soft, hard."),
+            ],
         ),
         (
             [{"id": "ham", "modifiers": [{"id": "hard"}]}],
@@ -142,7 +145,7 @@ def test_a_part_of_a_combo_takes_a_portion_of_its_dish_and_is_refused_without_on
     assert (line["unit_price"], MenuItem.objects.get(ref="cola").stock) == ("10.50", 1)
     Order.objects.all().delete()
     OrderNumber.objects.all().delete()
-    assert refused(post(api, "with-cola", quantity=2)) == [("items[0].modifiers", "Only 1 of `cola` are left.")]
+    assert refused(post(api, "with-cola", quantity=2)) == [("items[0].modifiers", "Only 1 of `cola` is left.")]
     cola.is_available = False
     cola.save()
     assert refused(post(api, "with-cola")) == [("items[0].modifiers", "`with-cola` is not available.")]
@@ -168,3 +171,34 @@ def test_an_order_with_modifiers_takes_one_query_more(
             items=[{"menu_item_id": "margherita", "quantity": 1, "modifiers": [{"id": "ham"}]}],
             payment_method="card",
         )
+
+
+def test_modifiers_of_modifiers_ask_no_question_even_in_a_circle(api: Client, menu: Menu) -> None:
+    extras = menu.modifier_groups.get(ref="extras")
+    menu.modifiers.filter(ref="soft").update(nested_group=extras, is_default=True)
+    menu.modifier_groups.filter(ref="extras").update(min_choices=1)
+    menu.modifiers.filter(ref="egg").update(is_default=True)
+    (line,) = post(api).json()["items"]
+    assert [each["id"] for each in line["modifiers"]] == ["small", "egg"]
+    assert [each["id"] for each in line["modifiers"][1]["modifiers"]] == ["soft"]
+
+
+@pytest.mark.usefixtures("menu")
+def test_an_order_has_at_most_300_modifiers(api: Client) -> None:
+    chosen = [{"id": "egg", "modifiers": [{"id": "soft"}] * 20} for _ in range(20)]
+    assert refused(post(api, *chosen)) == [("items", "An order has at most 300 modifiers.")]
+
+
+def test_all_wrong_modifiers_of_all_lines_are_named(api: Client, menu: Menu) -> None:
+    menu.modifiers.filter(ref="small").update(is_default=False)
+    MenuItem.objects.update(stock=1)
+    lines = [
+        {"menu_item_id": "margherita", "quantity": 1, "modifiers": modifiers} for modifiers in ([], [{"id": "x"}])
+    ]
+    response = api.post("/api/v1/orders", builders.order_body(items=lines), content_type="application/json")
+    assert refused(response) == [
+        ("items[0].modifiers", "Choose 1 of `size`: small, large."),
+        ("items[1].modifiers[0].id", "There is no `x` among the modifiers of `margherita`."),
+        ("items[1].modifiers", "Choose 1 of `size`: small, large."),
+        ("items[0].quantity", "Only 1 of `margherita` is left."),
+    ]

@@ -150,7 +150,7 @@ def test_what_cannot_be_had_now_is_refused_each_with_its_reason(api: Client, ven
     assert refused(post(api, "margherita", "off", "gone", "back", "lunch", "off", payment_method="card")) == [
         ("items[1].menu_item_id", "`off` is not available."),
         ("items[2].menu_item_id", "`gone` is sold out today."),
-        ("items[4].menu_item_id", "`lunch` is served from 11:00 to 13:00, and at the venue it is 13:00."),
+        ("items[4].menu_item_id", "`lunch` is served from 11:00 to 13:00; the order is for 13:00."),
         ("items[5].menu_item_id", "`off` is not available."),
     ]
 

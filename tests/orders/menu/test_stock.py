@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Event, Venue
+from orders import commands
 from orders.menu import stock
 from orders.models import MenuItem, Order
 from tests.support import builders
@@ -46,7 +48,7 @@ def test_an_order_takes_its_portions_and_one_for_more_than_are_left_is_refused(a
     assert post(api, 2).status_code == 201
     assert left(dish) == 1
     problems = builders.problems_of(post(api, 1, 1))
-    assert problems == [("items[0].quantity", "Only 1 of `margherita` are left.")]
+    assert problems == [("items[0].quantity", "Only 1 of `margherita` is left.")]
     assert (left(dish), Order.objects.count(), sold_out_events()) == (1, 1, [])
 
 
@@ -86,5 +88,26 @@ def test_portions_that_another_order_took_in_between_are_refused_and_nothing_is_
         take(*args, **options)
 
     monkeypatch.setattr(stock, "take_portions", take_late)
-    assert builders.problems_of(post(api, 2)) == [("items", "Only 1 of `margherita` are left.")]
+    assert builders.problems_of(post(api, 2)) == [("items", "Only 1 of `margherita` is left.")]
     assert Order.objects.count() == 0
+
+
+def test_portions_that_were_not_counted_when_they_were_ordered_are_not_given_back(api: Client, dish: MenuItem) -> None:
+    MenuItem.objects.update(stock=None)
+    order = post(api, 5).json()["id"]
+    MenuItem.objects.update(stock=10, ref="pizza")
+    api.put(f"{ORDERS}/{order}/status", {"status": "cancelled"}, content_type="application/json")
+    assert left(dish) == 10
+
+
+def test_an_order_that_was_completed_and_reopened_gives_nothing_back(
+    api: Client, venue: Venue, dish: MenuItem
+) -> None:
+    order = Order.objects.of(venue).with_public_id(post(api, 2).json()["id"]).get()
+    order.venue = venue
+    for status in ("completed", "pending", "cancelled"):
+        if status == "pending":
+            commands.reopen_order(order, now=timezone.now(), actor="staff:ada@example.com")
+        else:
+            commands.change_status(order, status, now=timezone.now(), actor="system")
+    assert left(dish) == 1
