@@ -4,7 +4,10 @@ orders.serializers.OrderRecord documents the record in OpenAPI; a test holds the
 the serializer took two thirds of the time, and after that the lines, which PostgreSQL now renders, a sixth.
 """
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -85,7 +88,11 @@ SELECT id FROM orders_order WHERE venue_id = %(venue)s {which} {NEWEST} LIMIT %(
 """  # noqa: S608  # of constants
     for which in ("", OF_STATUS)
 }
-LATER_PAGE = f"{ROWS} WHERE id = ANY(%(ids)s) {NEWEST}"
+BY_IDS = f"{ROWS} WHERE id = ANY(%(ids)s::uuid[]) ORDER BY array_position(%(ids)s::uuid[], id)"
+# `created_at` and `id` of an order.
+Position = tuple[datetime, UUID]
+# The number of orders that match, the records of a page, and the position of the last one.
+PageOfOrders = tuple[int, list[dict[str, Any]], Position | None]
 
 
 def serialize_order(order: Order) -> dict[str, Any]:
@@ -155,8 +162,8 @@ def find_record(public_id: str, *, venue: Venue) -> dict[str, Any] | None:
     return None if row is None else _serialize_row(row)
 
 
-def read_page(venue: Venue, page: Page, *, status: str | None = None) -> tuple[int, list[dict[str, Any]]]:
-    """Return the number of the venue's orders, in one status or in all, and the records of a page, newest first.
+def read_page(venue: Venue, page: Page, *, status: str | None = None) -> PageOfOrders:
+    """Return the number of the venue's orders, in one status or in all, and a page of them, newest first.
 
     One query for the first page, three for later ones, one for a page past the end.
     """
@@ -166,26 +173,36 @@ def read_page(venue: Venue, page: Page, *, status: str | None = None) -> tuple[i
     values |= {"limit": page.limit, "offset": page.offset}
     if not page.offset:
         rows = prepared_statements.fetch_all(FIRST_PAGE[condition], values)
-        return (rows[0][-1] if rows else 0), [_serialize_row(row) for row in rows]
+        return _serialize_page(rows[0][-1] if rows else 0, rows)
     total = RecordCount.objects.get_total(venue, record_type, status=status)
     if page.offset >= total:
-        return total, []
+        return total, [], None
     ids = [pk for (pk,) in prepared_statements.fetch_all(KEYS[condition], values)]
-    return total, [_serialize_row(row) for row in prepared_statements.fetch_all(LATER_PAGE, {"ids": ids})]
+    return _serialize_page(total, prepared_statements.fetch_all(BY_IDS, {"ids": ids}))
 
 
-def read_filtered_page(venue: Venue, page: Page, orders: Orders) -> tuple[int, list[dict[str, Any]]]:
-    """Return the number of these orders that are the venue's, and the records of a page, newest first.
+def read_filtered_page(venue: Venue, page: Page, orders: Orders) -> PageOfOrders:
+    """Return the number of these orders that are the venue's, and a page of them, newest first.
 
     Three queries, one for a page past the end.
     """
     matching = orders.of(venue)
     total = matching.count()
     if page.offset >= total:
-        return total, []
+        return total, [], None
     keys = matching.newest_first().values_list("pk", flat=True)
     ids = list(keys[page.offset : page.offset + page.limit])
-    return total, [_serialize_row(row) for row in prepared_statements.fetch_all(LATER_PAGE, {"ids": ids})]
+    return _serialize_page(total, prepared_statements.fetch_all(BY_IDS, {"ids": ids}))
+
+
+def read_records(ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Return the records of the orders with these ids, in this order. One query."""
+    return [_serialize_row(row) for row in prepared_statements.fetch_all(BY_IDS, {"ids": ids})]
+
+
+def _serialize_page(total: int, rows: Sequence[prepared_statements.Row]) -> PageOfOrders:
+    last = dict(zip(FIELDS, rows[-1], strict=False)) if rows else None
+    return total, [_serialize_row(row) for row in rows], (last["created_at"], last["id"]) if last else None
 
 
 def _serialize_row(row: prepared_statements.Row) -> dict[str, Any]:

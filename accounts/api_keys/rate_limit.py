@@ -1,7 +1,9 @@
 """Middleware of the management API: authentication by key, and its hourly rate limit."""
 
 import time
+from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -12,11 +14,13 @@ from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from accounts.request_log.writer import request_log
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
 ALLOWANCE_WITHOUT_KEY = 1000
+# The count of free 304s.
+UNCHANGED = "unchanged"
 
 
 class ManagementRateLimitMiddleware(RateLimitMiddleware):
@@ -46,6 +50,23 @@ class ManagementRateLimitMiddleware(RateLimitMiddleware):
         api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
         request.api_key = request.known_key = key  # type: ignore[attr-defined]
         return Admission(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
+
+    def adjust_usage(
+        self, request: HttpRequest, response: HttpResponseBase, usage: Usage
+    ) -> tuple[HttpResponseBase, Usage]:
+        """Do not count a 304, for as many of them as the key has calls (docs/decisions/0088).
+
+        Until it is answered it is in the count of concurrent calls: one that is refused because of it is not counted.
+        """
+        if response.status_code == HTTPStatus.NOT_MODIFIED:
+            key: ApiKey = request.api_key  # type: ignore[attr-defined]
+            free = self.count_call(request, Allowance(key.family.hex, usage.limit, usage.window_s), policy=UNCHANGED)
+            if free.count <= free.limit:
+                self.undo_count(usage)
+                return response, replace(usage, count=usage.count - 1)
+        elif response.status_code == HTTPStatus.TOO_MANY_REQUESTS and usage.count > usage.limit:
+            self.undo_count(usage)
+        return response, usage
 
     def anonymous_allowance(self, request: HttpRequest) -> Allowance:
         """Count the calls without a valid key by address, for the rate limit headers."""

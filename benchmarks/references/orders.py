@@ -17,7 +17,7 @@ from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from uuid_utils.compat import uuid7
 
-from benchmarks.references.data_middleware import RequestRejected, encode, integer_param, read_query
+from benchmarks.references.data_middleware import RequestRejected, cursor, encode, integer_param, read_query
 from benchmarks.references.management_middleware import Answer, Caller, ManagementMiddleware
 
 CLEAN_LINE = r"^[^\x00-\x1f\x7f]*$"
@@ -295,7 +295,11 @@ async def orders(request: Request) -> Response:
                 rows = await connection.fetch(LATER_PAGE, caller.venue, limit, (page - 1) * limit)
         pages = -(-total // limit)
         around = {"page": page, "limit": limit, "total": total, "total_pages": pages, "has_more": page < pages}
-        body = orjson.dumps({"data": [render_order(row) for row in rows], "pagination": around}, option=OPTIONS)
+        after = cursor(rows[-1]["created_at"], rows[-1]["id"]) if page < pages else None
+        content = orjson.dumps([render_order(row) for row in rows], option=OPTIONS)
+        etag = sha256(content + orjson.dumps(around)).hexdigest()[:32]
+        output = {"data": orjson.Fragment(content), "pagination": {**around, "next_cursor": after}}
+        body = orjson.dumps(output, option=OPTIONS)
         known = {"first": 1, "prev": page - 1 if page > 1 else 0, "next": page + 1 if page < pages else 0}
         given = "".join(f"{name}={value}&" for name, value in asked.items() if name != "page")
         links = ", ".join(
@@ -303,7 +307,7 @@ async def orders(request: Request) -> Response:
             for name, number in {**known, "last": max(pages, 1)}.items()
             if number
         )
-        return Answer(body, 200, {"link": links})
+        return Answer(body, 200, {"link": links, "etag": f'W/"{etag}"'})
 
     return await desk.serve(request, "orders:read", work)
 

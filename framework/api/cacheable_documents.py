@@ -1,7 +1,5 @@
 """Public documents that clients may cache, with an ETag and without a rate limit."""
 
-import hashlib
-
 from django.http import HttpRequest, HttpResponse
 
 from framework.api import conditional_requests, error_handler
@@ -15,8 +13,10 @@ def document_response(
     """The document; 304 if the client has it already, 405 for methods except GET and HEAD."""
     if rejection := error_handler.reject_unsafe_method(request):
         return rejection
-    etag = hashlib.sha256(content).hexdigest()[:32]
-    headers = {"Cache-Control": cache_control, "ETag": f'"{etag}"'}
-    if conditional_requests.matches_if_none_match(request, etag):
-        return HttpResponse(status=304, headers=headers)
-    return HttpResponse(content, content_type=content_type, headers=headers)
+    return conditional_requests.conditional_response(
+        request,
+        content,
+        etag=conditional_requests.content_etag(content),
+        content_type=content_type,
+        headers={"Cache-Control": cache_control},
+    )

@@ -1,8 +1,10 @@
-"""Conditional requests (RFC 9110, section 13): a record's version is its entity tag."""
+"""Conditional requests (RFC 9110, section 13): a record's version is its entity tag, of other content a hash."""
 
+import hashlib
 import re
+from collections.abc import Mapping
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 
 ETAG = r'(W/)?"([!#-~\x80-\xff]*)"'
@@ -13,6 +15,27 @@ VERSION = re.compile(r"[1-9][0-9]{0,8}")
 
 def etag(version: int) -> str:
     return f'"{version}"'
+
+
+def content_etag(content: bytes) -> str:
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def conditional_response(
+    request: HttpRequest | Request,
+    content: bytes,
+    *,
+    etag: str,
+    content_type: str = "application/json",
+    headers: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """The content with its entity tag; 304 if the client has it already."""
+    headers = {**(headers or {}), "ETag": etag}
+    if not matches_if_none_match(request, etag.removeprefix("W/").strip('"')):
+        return HttpResponse(content, content_type=content_type, headers=headers)
+    response = HttpResponse(status=304, headers=headers)
+    del response["Content-Type"]
+    return response
 
 
 def parse_etags(header: str) -> list[tuple[str, str]]:

@@ -1,13 +1,9 @@
 """The endpoint of the menu."""
 
-import hashlib
-
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_request_venue
 from accounts.api_keys.permissions import HasScope
@@ -47,8 +43,5 @@ class MenuViewSet(StrictViewSet[Menu]):
         venue = get_request_venue(request)
         record = serialize_menu(venue, now=timezone.now())
         content = JSONRenderer().render(record)
-        tag = hashlib.sha256(content).hexdigest()[:32]
-        headers = {"ETag": f'"{tag}"'}
-        if conditional_requests.matches_if_none_match(request, tag):
-            return Response(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
-        return HttpResponse(content, content_type=JSONRenderer.media_type, headers=headers)
+        etag = conditional_requests.content_etag(content)
+        return conditional_requests.conditional_response(request, content, etag=etag)

@@ -11,7 +11,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
@@ -24,12 +23,13 @@ from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
 from framework.api.query_params.declarations import DateTimeParam, parse_by_field
-from framework.api.renderers import json_response
+from framework.api.renderers import JSONRenderer, json_response
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
 from framework.errors import ErrorCode, InvalidRequest, NotFound
 from orders import commands, order_json, serializers
 from orders.api import openapi_examples
+from orders.cursors import OrderCursors
 from orders.models import Order, Orders
 
 STATUSES = tuple(Order.Status.values)
@@ -48,8 +48,8 @@ class OrderFilter(filters.FilterSet):
     created_from = filters.IsoDateTimeFilter(label="Only orders that were placed at this moment or later")
     created_to = filters.IsoDateTimeFilter(label="Only orders that were placed before this moment")
     updated_since = filters.IsoDateTimeFilter(
-        label="Only orders that were changed at this moment or later. To miss none, ask from a minute before your last"
-        " call: a change is visible shortly after its `updated_at`"
+        label="Only orders that were changed at this moment or later. With `cursor` the oldest change comes first, and"
+        " none is missed"
     )
 
     class Meta:
@@ -83,7 +83,7 @@ class OrderViewSet(StrictViewSet[Order]):
     permission_classes = [HasScope]
     scope = "orders"
     filterset_class = OrderFilter
-    page_parameters = ("limit", "page")
+    page_parameters = ("limit", "page", "cursor")
     queryset = Order.objects.none()
     serializer_class = serializers.OrderRecord
     lookup_url_kwarg = "id"
@@ -91,23 +91,48 @@ class OrderViewSet(StrictViewSet[Order]):
     @extend_schema(
         operation_id="list_orders",
         summary="List orders, newest first",
-        parameters=[*schema.page_parameters(default=page_number.DEFAULT_LIMIT), schema.LINK],
-        responses={200: page_number.page_serializer(serializers.OrderRecord, "OrderPage")},
+        parameters=[
+            *schema.page_parameters(default=page_number.DEFAULT_LIMIT),
+            *(schema.CURSOR, schema.LINK, schema.CONTENT_ETAG, schema.IF_NONE_MATCH_CONTENT),
+        ],
+        responses={
+            200: page_number.page_serializer(
+                serializers.OrderRecord, "OrderPage", pagination=page_number.CursorPagination
+            ),
+            304: schema.NOT_MODIFIED,
+        },
         extensions=schema.error_codes(),
         examples=openapi_examples.LIST,
     )
     def list(self, request: Request) -> HttpResponse:
-        """A page past the end is empty. `pagination.total` counts all orders that match. Filters can be combined."""
+        """A page past the end is empty. `pagination.total` counts all orders that match. Filters can be combined.
+
+        Instead of `page`, `cursor` continues where a page ended: no order is repeated or left out when others arrive.
+        With `updated_since` a cursor follows changes: the oldest is first, `next_cursor` is never null, and changes of
+        the last minute may come again. An unchanged list is 304 for the ETag that you have, and not counted.
+        """
         params = parser.parse_query(request, (*OrderFilter.base_filters, *self.page_parameters))
+        filters = {name: value for name, value in params.items() if name not in self.page_parameters}
         page = page_number.parse_page(params)
-        venue = get_request_venue(request)
+        venue, now = get_request_venue(request), timezone.now()
+        cursors = OrderCursors(venue, filters)
+        if "cursor" in params:
+            if "page" in params:
+                raise InvalidRequest("`page` and `cursor` exclude each other: leave one out.", param="page")
+            found = cursors.read_page(filter_orders(filters), params["cursor"], limit=page.limit, now=now)
+            return page_number.cursor_response(request, params=params, limit=page.limit, **found)
+        if filters == {"stage": Order.Stage.HANDED_OVER}:
+            filters = {"status": Order.Status.COMPLETED}
         # All orders and those of a status have counters.
-        if params.keys() <= {"status", *self.page_parameters}:
-            state = parse_choice(params, "status", STATUSES)
-            total, records = order_json.read_page(venue, page, status=state)
+        if filters.keys() <= {"status"}:
+            state = parse_choice(filters, "status", STATUSES)
+            total, records, last = order_json.read_page(venue, page, status=state)
         else:
-            total, records = order_json.read_filtered_page(venue, page, filter_orders(params))
-        return page_number.page_response(request, records, params=params, page=page, total=total)
+            total, records, last = order_json.read_filtered_page(venue, page, filter_orders(filters))
+        cursor = cursors.after_page(last if page.offset + page.limit < total else None, now=now)
+        return page_number.page_response(
+            request, records, params=params, page=page, total=total, cursor={"next_cursor": cursor}
+        )
 
     @extend_schema(
         operation_id="create_order",
@@ -149,10 +174,8 @@ class OrderViewSet(StrictViewSet[Order]):
         record = order_json.find_record(id, venue=get_request_venue(request))
         if record is None:
             raise NotFound("There is no such order.")
-        if conditional_requests.matches_if_none_match(request, record["version"]):
-            headers = {"ETag": conditional_requests.etag(record["version"])}
-            return Response(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
-        return self.respond(record)
+        etag = conditional_requests.etag(record["version"])
+        return conditional_requests.conditional_response(request, JSONRenderer().render(record), etag=etag)
 
     @extend_schema(
         operation_id="set_order_status",

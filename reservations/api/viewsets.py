@@ -12,7 +12,6 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
@@ -23,7 +22,7 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
-from framework.api.renderers import json_response
+from framework.api.renderers import JSONRenderer, json_response
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
 from framework.errors import ErrorCode, InvalidRequest, NotFound
@@ -84,13 +83,21 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     @extend_schema(
         operation_id="list_reservations",
         summary="List reservations, soonest first",
-        parameters=[*schema.page_parameters(default=None), schema.LINK],
-        responses={200: page_number.page_serializer(serializers.ReservationRecord, "ReservationPage")},
+        parameters=[
+            *schema.page_parameters(default=None),
+            *(schema.LINK, schema.CONTENT_ETAG, schema.IF_NONE_MATCH_CONTENT),
+        ],
+        responses={
+            200: page_number.page_serializer(serializers.ReservationRecord, "ReservationPage"),
+            304: schema.NOT_MODIFIED,
+        },
         extensions=schema.error_codes(),
         examples=openapi_examples.LIST,
     )
     def list(self, request: Request) -> HttpResponse:
-        """Without `limit` all that match are returned, at most 1000."""
+        """Without `limit` all that match are returned, at most 1000. An unchanged list is 304 for the ETag that you
+        have, and not counted.
+        """
         params = parser.parse_query(request, ("date", "status", *self.page_parameters))
         state = parse_choice(params, "status", STATUSES)
         day = parse_day(params["date"], param="date") if "date" in params else None
@@ -155,10 +162,9 @@ class SingleReservationViewSet(ReservationViewSet):
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """The current reservation; 304 if If-None-Match has its version."""
         reservation = find(request, id)
-        if conditional_requests.matches_if_none_match(request, reservation.version):
-            headers = {"ETag": conditional_requests.etag(reservation.version)}
-            return Response(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
-        return self.respond(reservation)
+        content = JSONRenderer().render(serializers.to_json(reservation))
+        etag = conditional_requests.etag(reservation.version)
+        return conditional_requests.conditional_response(request, content, etag=etag)
 
     @extend_schema(
         operation_id="change_reservation",

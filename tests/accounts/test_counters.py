@@ -187,6 +187,7 @@ def test_more_than_10_000_orders_are_counted_exactly_by_the_counter_table(
     # The tally, the ids, the orders with their lines.
     with costing(3):
         answer = api.get(ORDERS, {"page": "507"}).json()
+    assert answer["pagination"].pop("next_cursor")
     assert answer["pagination"] == {"page": 507, "limit": 20, "total": 10_150, "total_pages": 508, "has_more": True}
     assert [record["number"] for record in answer["data"]] == list(range(30, 10, -1))
     assert api.get(ORDERS, {"status": "pending"}).json()["pagination"]["total"] == 10_049

@@ -67,6 +67,12 @@ def page_parameters(*, default: int | None) -> list[OpenApiParameter]:
     ]
 
 
+CURSOR = OpenApiParameter(
+    *("cursor", str),
+    description="`next_cursor` of an answer with the same filters; instead of `page`.",
+)
+
+
 def documented_responses(good: Mapping[int, Any], *, errors: Sequence[int] = ()) -> dict[int, Any]:
     """The responses of an operation: its own, and its error statuses."""
     return {
@@ -93,7 +99,7 @@ ETAG = OpenApiParameter(
 LINK = OpenApiParameter(
     *("Link", str, OpenApiParameter.HEADER),
     required=True,
-    response=[200],
+    response=[200, 304],
     description='The other pages, by RFC 8288: `rel` is "first", "prev", "next" or "last".',
 )
 

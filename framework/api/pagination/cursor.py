@@ -69,8 +69,11 @@ def encode_cursor(after: Sequence[Key], *, as_of: datetime, question: str) -> st
     return SIGNER.dump([*after, int(as_of.timestamp()), question])
 
 
-def decode_cursor(text: str, *, question: str, now: datetime) -> Cursor:
-    """The cursor of this text. Raises InvalidCursor unless it is for the same query and at most an hour old."""
+def decode_cursor(text: str, *, question: str, now: datetime, lifetime: timedelta | None = LIFETIME) -> Cursor:
+    """The cursor of this text. Raises InvalidCursor unless it is for the same query and at most an hour old.
+
+    `lifetime` is None for a list whose cursors stay valid.
+    """
     try:
         *after, seconds, signed_question = SIGNER.load(text)
     except (BadSignature, ValueError) as error:
@@ -80,6 +83,6 @@ def decode_cursor(text: str, *, question: str, now: datetime) -> Cursor:
             "This cursor continues another question: repeat that one, with nothing changed but `cursor`."
         )
     as_of = datetime.fromtimestamp(seconds, UTC)
-    if now - as_of > LIFETIME:
+    if lifetime is not None and now - as_of > lifetime:
         raise InvalidCursor("This cursor is older than an hour: begin again without it.")
     return Cursor(after=tuple(after), as_of=as_of)

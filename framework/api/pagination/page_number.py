@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_serializer, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from framework.api.renderers import json_response
+from framework.api import conditional_requests
+from framework.api.renderers import JSONRenderer
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 
@@ -52,11 +54,17 @@ def parse_page(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LI
 
 
 def page_response(
-    request: Request, rows: Sequence[Mapping[str, Any]], *, params: Mapping[str, str], page: Page, total: int
+    request: Request,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    params: Mapping[str, str],
+    page: Page,
+    total: int,
+    cursor: Mapping[str, str | None] | None = None,
 ) -> HttpResponse:
     """`{"data": [...], "pagination": {...}}` with the Link header of RFC 8288.
 
-    `params` are the parameters of the query string.
+    `params` are the parameters of the query string; `cursor` is {"next_cursor": ...} of a list that has cursors.
     """
     pages = -(-total // page.limit)
     pagination = {
@@ -76,7 +84,47 @@ def page_response(
     parameters = urlencode({**params, "page": ""})
     before, after = public_url(f"{request.path}?{parameters}").rsplit("page=", 1)
     links = ", ".join(f'<{before}page={number}{after}>; rel="{name}"' for name, number in pages_by_rel if number)
-    return json_response({"data": rows, "pagination": pagination}, headers={"Link": links})
+    return _list_response(request, rows, pagination, cursor or {}, links=links)
+
+
+def cursor_response(
+    request: Request,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    params: Mapping[str, str],
+    limit: int,
+    has_more: bool,
+    next_cursor: str | None,
+) -> HttpResponse:
+    """The response to `cursor`, which has neither a number nor a total. `params` are those of the query string."""
+    others = {name: value for name, value in params.items() if name != "cursor"}
+    queries_by_rel = {"first": {**others, "page": "1"}}
+    if next_cursor:
+        queries_by_rel["next"] = {**others, "cursor": next_cursor}
+    links = ", ".join(
+        f'<{public_url(f"{request.path}?{urlencode(query)}")}>; rel="{name}"' for name, query in queries_by_rel.items()
+    )
+    pagination = {"limit": limit, "has_more": has_more}
+    return _list_response(request, rows, pagination, {"next_cursor": next_cursor}, links=links)
+
+
+def _list_response(
+    request: Request,
+    rows: Sequence[Mapping[str, Any]],
+    pagination: Mapping[str, Any],
+    cursor: Mapping[str, str | None],
+    *,
+    links: str,
+) -> HttpResponse:
+    """The list with a weak ETag; 304 if the client has it. The ETag leaves out the cursor, which is another each time.
+
+    A client that gets 304 continues with the cursor that it has.
+    """
+    render = JSONRenderer().render
+    data = render(rows)
+    etag = f"W/{conditional_requests.content_etag(data + render(pagination))}"
+    content = render({"data": orjson.Fragment(data), "pagination": {**pagination, **cursor}})
+    return conditional_requests.conditional_response(request, content, etag=etag, headers={"Link": links})
 
 
 class Pagination(serializers.Serializer[Any]):
@@ -89,9 +137,22 @@ class Pagination(serializers.Serializer[Any]):
     has_more = serializers.BooleanField()
 
 
-def page_serializer(record: type[serializers.Serializer[Any]], name: str) -> serializers.Serializer[Any]:
+class CursorPagination(Pagination):
+    """The position of a page in its list. Without `page`, `total` and `total_pages` in the answer to a `cursor`."""
+
+    page = serializers.IntegerField(min_value=1, required=False)
+    total = serializers.IntegerField(min_value=0, required=False, help_text="How many records match in all.")
+    total_pages = serializers.IntegerField(min_value=0, required=False)
+    next_cursor = serializers.CharField(
+        allow_null=True, help_text="Give it as `cursor` for what comes next; null on the last page."
+    )
+
+
+def page_serializer(
+    record: type[serializers.Serializer[Any]], name: str, *, pagination: type[Pagination] = Pagination
+) -> serializers.Serializer[Any]:
     """The serializer of a page of these records, with this name in the OpenAPI document."""
-    return envelope_serializer(name, {"data": record(many=True), "pagination": Pagination()})
+    return envelope_serializer(name, {"data": record(many=True), "pagination": pagination()})
 
 
 def envelope_serializer(name: str, fields: dict[str, Any]) -> serializers.Serializer[Any]:

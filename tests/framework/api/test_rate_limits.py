@@ -15,9 +15,11 @@ import redis
 import time_machine
 from django.conf import settings
 from django.core.cache import caches
+from django.db import connection
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
+from accounts.api_keys.usage import get_family_usage
 from accounts.models import ApiKey, Venue
 from framework.api.rate_limits.client_ip import client_network
 from framework.api.rate_limits.local_fallback import LocalCounter
@@ -204,10 +206,12 @@ def test_every_answer_carries_the_headers(
         response = api.generic(method, path, body, content_type="application/json", headers=headers)
     assert response.status_code == status
     reset = int(response["X-RateLimit-Reset"])
-    assert (response["X-RateLimit-Limit"], response["X-RateLimit-Remaining"]) == ("1000", "999")
+    # What was not modified is not counted.
+    left = 1000 if status == 304 else 999
+    assert (response["X-RateLimit-Limit"], response["X-RateLimit-Remaining"]) == ("1000", str(left))
     assert 0 < reset - NOON <= 3600
     assert response["RateLimit-Policy"] == '"mgmt";q=1000;w=3600'
-    assert response["RateLimit"] == f'"mgmt";r=999;t={reset - NOON}'
+    assert response["RateLimit"] == f'"mgmt";r={left};t={reset - NOON}'
     assert response["X-Request-Id"].startswith("req_")
 
 
@@ -215,6 +219,80 @@ def test_what_was_not_modified_tells_no_length(venue: Venue) -> None:
     path = f"{ORDERS}/{builders.order(venue).public_id}"
     response = builders.client(venue).get(path, headers={"if-none-match": '"1"'})
     assert (response.status_code, response.has_header("Content-Length")) == (304, False)
+
+
+# Free answers
+def ask_twice(api: Client, path: str) -> tuple[Any, Any]:
+    """The first answer, and the one to its ETag."""
+    first = api.get(path)
+    return first, api.get(path, headers={"if-none-match": first["ETag"]})
+
+
+@pytest.mark.django_db
+def test_no_304_of_the_management_api_is_counted(venue: Venue) -> None:
+    api = builders.client(venue, allowance=100)
+    order, reservation = builders.order(venue).public_id, builders.reservation(venue).public_id
+    paths = [
+        ORDERS,
+        f"{ORDERS}/{order}",
+        "/api/v1/menu",
+        "/api/v1/reservations",
+        f"/api/v2/reservations/{reservation}",
+    ]
+    with time_machine.travel(NOON, tick=False):
+        for number, path in enumerate(paths, start=1):
+            first, again = ask_twice(api, path)
+            assert (first.status_code, again.status_code) == (200, 304), path
+            assert (remaining(first), remaining(again)) == (100 - number, 100 - number), path
+
+
+@pytest.mark.django_db
+def test_as_many_304s_are_free_as_a_key_has_calls(venue: Venue) -> None:
+    api = builders.client(venue, allowance=3)
+    with time_machine.travel(NOON, tick=False) as clock:
+        etag = api.get(ORDERS)["ETag"]
+        answers = [api.get(ORDERS, headers={"if-none-match": etag}) for _ in range(7)]
+        found = [(response.status_code, remaining(response)) for response in answers]
+        assert found == [(304, 2)] * 3 + [(304, 1), (304, 0), (429, 0), (429, 0)]
+        clock.shift(3600)
+        assert [response.status_code for response in ask_twice(api, ORDERS)] == [200, 304]
+
+
+@pytest.mark.usefixtures("_store_away")
+@pytest.mark.django_db
+def test_without_the_store_304s_are_free_too(venue: Venue) -> None:
+    api = builders.client(venue, allowance=2)
+    with time_machine.travel(NOON, tick=False):
+        etag = api.get(ORDERS)["ETag"]
+        found = [remaining(api.get(ORDERS, headers={"if-none-match": etag})) for _ in range(3)]
+    assert found == [1, 1, 0]
+
+
+@pytest.mark.django_db
+def test_a_call_that_is_refused_for_the_limit_is_not_counted(venue: Venue) -> None:
+    key = builders.key(venue, allowance=2)
+    api = builders.client_with(key.text)
+    assert [api.get(ORDERS).status_code for _ in range(5)] == [200, 200, 429, 429, 429]
+    assert get_family_usage([key.row])[key.row.family].calls == 2
+
+
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_calls_of_eight_threads_are_counted_exactly_beside_304s() -> None:
+    key = builders.key(builders.venue(), allowance=1000)
+    etag = builders.client_with(key.text).get(ORDERS)["ETag"]
+
+    def call(number: int) -> int:
+        headers = {"if-none-match": etag} if number % 2 else {}
+        try:
+            return builders.client_with(key.text).get(ORDERS, headers=headers).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        statuses = list(threads.map(call, range(80)))
+    assert statuses == [200, 304] * 40
+    assert get_family_usage([key.row])[key.row.family].calls == 41
 
 
 # Counting

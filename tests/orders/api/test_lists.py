@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 from django.test import Client
 
 from accounts.models import Venue
@@ -28,6 +29,7 @@ def test_a_filtered_list_counts_what_matches(api: Client, venue: Venue) -> None:
         builders.order(venue, status=status)
     answer = api.get(ORDERS, {"status": "completed", "limit": "1"}).json()
     assert [record["status"] for record in answer["data"]] == ["completed"]
+    assert answer["pagination"].pop("next_cursor")
     assert answer["pagination"] == {"page": 1, "limit": 1, "total": 2, "total_pages": 2, "has_more": True}
 
 
@@ -88,7 +90,9 @@ def test_a_filtered_list_has_pages_with_links_that_keep_the_filters(api: Client,
     with costing(3):
         answer = api.get(ORDERS, {"customer_id": "ada", "limit": "2", "page": "2"})
     assert [record["number"] for record in answer.json()["data"]] == [3, 2]
-    assert answer.json()["pagination"] == {"page": 2, "limit": 2, "total": 5, "total_pages": 3, "has_more": True}
+    position = answer.json()["pagination"]
+    assert position.pop("next_cursor")
+    assert position == {"page": 2, "limit": 2, "total": 5, "total_pages": 3, "has_more": True}
     assert "customer_id=ada&limit=2&page=3>" in answer["Link"].replace("&amp;", "&")
     with costing(1):
         assert api.get(ORDERS, {"customer_id": "ada", "page": "9"}).json()["data"] == []
@@ -114,7 +118,7 @@ def test_a_filtered_list_has_pages_with_links_that_keep_the_filters(api: Client,
             {"customer": "ada"},
             "customer",
             "Unknown parameter `customer`. Did you mean `customer_id`? Known: status, stage, customer_id,"
-            " created_from, created_to, updated_since, limit, page.",
+            " created_from, created_to, updated_since, limit, page, cursor.",
         ),
     ],
 )
@@ -133,6 +137,42 @@ def test_a_list_costs_one_query_however_long(api: Client, venue: Venue, count: i
     with costing(1):
         answer = api.get(ORDERS).json()
     assert sum(len(record["items"]) for record in answer["data"]) == 5 * count
+
+
+@pytest.mark.django_db
+def test_handed_over_orders_are_counted_by_the_counter_of_the_completed_ones(api: Client, venue: Venue) -> None:
+    for status in ("completed", "pending", "completed", "completed"):
+        builders.order(venue, status=status)
+    with costing(1):
+        answer = api.get(ORDERS, {"stage": "handed_over", "limit": "2"})
+    assert [record["number"] for record in answer.json()["data"]] == [4, 3]
+    assert answer.json()["pagination"]["total"] == 3
+    assert "stage=handed_over&limit=2&page=2>" in answer["Link"]
+    assert numbers(api, stage="handed_over", status="pending") == []
+
+
+@pytest.mark.django_db
+def test_an_unchanged_list_is_304_and_any_change_has_another_tag(api: Client, venue: Venue) -> None:
+    order, _ = builders.order(venue), builders.order(venue)
+    first = api.get(ORDERS, {"limit": "1"})
+    # Its cursor differs from call to call.
+    with time_machine.travel(datetime.now(UTC) + timedelta(minutes=1)):
+        again = api.get(ORDERS, {"limit": "1"}, headers={"if-none-match": first["ETag"]})
+        assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+        assert "Content-Type" not in again
+        assert api.get(ORDERS, {"limit": "1"}).content != first.content
+    tags = {first["ETag"], api.get(ORDERS)["ETag"]}
+    for change in (
+        lambda: commands.change_stage(order, "ready", now=NOON, actor="system"),
+        lambda: commands.change_status(order, "completed", now=NOON, actor="system"),
+        lambda: builders.order(venue),
+    ):
+        change()
+        answer = api.get(ORDERS, headers={"if-none-match": ", ".join(tags)})
+        assert answer.status_code == 200
+        tags.add(answer["ETag"])
+    assert len(tags) == 5
+    assert all(tag.startswith('W/"') for tag in tags)
 
 
 @pytest.mark.django_db

@@ -47,8 +47,8 @@ def test_order_json_equals_its_serializer(currency: str, price: str | None) -> N
 
     placed = list(Order.objects.of(venue).with_items().newest_first())
     expected = [dict(OrderRecord(order).data) for order in placed]
-    assert in_json(order_json.read_page(venue, Page(number=1, limit=20))) == in_json((4, expected))
-    assert in_json(order_json.read_page(venue, Page(number=2, limit=3))) == in_json((4, expected[3:]))
+    assert in_json(order_json.read_page(venue, Page(number=1, limit=20))[:2]) == in_json((4, expected))
+    assert in_json(order_json.read_page(venue, Page(number=2, limit=3))[:2]) == in_json((4, expected[3:]))
     assert [order_json.serialize_order(order) for order in placed] == expected
     assert in_json([order_json.find_record(order.public_id, venue=venue) for order in placed]) == in_json(expected)
     assert list(expected[0]) == list(order_json.serialize_order(placed[0]))
