@@ -120,18 +120,13 @@ def sum_by_weekday(days: Mapping[date, Sums]) -> dict[int, tuple[Sums, int]]:
 
 
 def list_dishes(venue: Venue, period: Period, *, ranks: int = ALL_RANKS) -> Iterator[Dish]:
-    """Return the dishes that are among the first `ranks` by quantity or by amount, by quantity. One query, done at once."""
+    """Return the dishes among the first `ranks` by quantity or by amount, in the order of quantities. One query.
+
+    The database has answered when this returns, so that a file does not fail after its beginning.
+    """
     cursor = connection.cursor()
-    cursor.execute(
-        DISHES,
-        {
-            "venue": venue.pk,
-            "currency": venue.currency,
-            "first": period.first,
-            "last": period.last,
-            "ranks": ranks,
-        },
-    )
+    values = {"venue": venue.pk, "currency": venue.currency, "first": period.first, "last": period.last}
+    cursor.execute(DISHES, values | {"ranks": ranks})
     return (Dish(*row) for row in cursor)
 
 

@@ -59,7 +59,9 @@ class PeriodForm(forms.Form):
             if last < first:
                 self.add_error("last", "The end date is before the start date.")
             elif (last - first).days >= MAX_DAYS:
-                self.add_error("last", f"A report covers at most {MAX_DAYS} days. Choose dates that are closer together.")
+                self.add_error(
+                    "last", f"A report covers at most {MAX_DAYS} days. Choose dates that are closer together."
+                )
             values |= {"first": first, "last": last}
         return values
 
@@ -242,7 +244,7 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
     unit = currency if sums.priced else "orders"
     values = [(row.sums.total if sums.priced else Decimal(row.sums.orders)) / row.days for row in rows]
 
-    def format_value(value: Decimal) -> str:
+    def format_value(value: Decimal) -> str | None:
         return format_number(value, currency) if sums.priced else f"{value:,.1f}".removesuffix(".0")
 
     columns = [
@@ -261,18 +263,13 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         "best": columns[values.index(highest)].text,
         "is_average": by == "weekday",
         "rows": [
-            (
-                row.name,
-                row.sums,
-                "–" if row.sums.sales is None else format_number(row.sums.sales, currency),
-                format_value(value),
-            )
+            (row.name, row.sums, format_number(row.sums.sales, currency), format_value(value))
             for row, value in zip(rows, values, strict=True)
             if row.sums.placed
         ],
     }
 
 
-def format_number(amount: Decimal, currency: str) -> str:
+def format_number(amount: Decimal | None, currency: str) -> str | None:
     """Format an amount without its currency: `1,900.00`."""
-    return f"{pricing.round_amount(amount, currency):,f}"
+    return None if amount is None else f"{pricing.round_amount(amount, currency):,f}"
