@@ -158,6 +158,7 @@ def _sum_by(key: str, venue: Venue, orders: Orders) -> dict[Any, Sums]:
     }
     found = {}
     for row in orders.values(key).annotate(**aggregates):
+        place = row.pop(key)
         amounts = {name: row.pop(f"sum_{name}") for name in AMOUNTS}
-        found[row.pop(key)] = Sums(**row, amounts=amounts)
+        found[place] = Sums(**row, amounts=amounts)
     return found

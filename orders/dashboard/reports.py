@@ -216,7 +216,8 @@ def list_tiles(now: Sums, before: Sums | None, *, days: int, currency: str) -> l
 
     def tile(label: str, value: Any, former: Any, format_value: Callable[[Any], str], *notes: str) -> Tile:
         if before and value is not None:
-            notes += (describe_change(value, former, f"{format_value(former)} {when}") if former else f"None {when}",)
+            text = f"{format_value(former)} {when}"
+            notes += (describe_change(value, former, text) if former else text,)
         return Tile(label, format_value(value), notes)
 
     amounts = [f"{name} {format_amount(amount)}" for name, amount in now.amounts.items() if name != "total"]
