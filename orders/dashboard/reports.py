@@ -31,7 +31,7 @@ PRESET_DAYS = (7, 30, 90)
 MAX_DAYS = 366
 FIRST_YEAR = 2000
 BEST_SELLERS = 10
-CHART = Layout(width=400, height=170, left=12, top=10, bottom=24, max_labels=7)
+CHART = Layout(width=400, height=170, left=12, top=10, bottom=24, max_labels=6)
 DIGIT_WIDTH = 8
 
 
@@ -86,19 +86,17 @@ class Row:
 class Tile:
     label: str
     value: str
-    notes: Sequence[str]
+    note: str
 
 
 def day_rows(days: Mapping[date, Sums]) -> list[Row]:
     return [
-        Row(day.isoformat(), date_format(day, "D j M Y"), date_format(day, "j M"), sums) for day, sums in days.items()
+        Row(day.isoformat(), date_format(day, "D j M"), date_format(day, "j M"), sums) for day, sums in days.items()
     ]
 
 
 def hour_rows(hours: Mapping[int, Sums]) -> list[Row]:
-    return [
-        Row(f"{hour:02}:00", f"{hour:02}:00 to {hour:02}:59", f"{hour:02}:00", sums) for hour, sums in hours.items()
-    ]
+    return [Row(name := f"{hour:02}:00", name, name, sums) for hour, sums in hours.items()]
 
 
 def weekday_rows(days: Mapping[date, Sums]) -> list[Row]:
@@ -193,11 +191,15 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
         "is_comparable": is_comparable,
         "sums": now,
         "tiles": list_tiles(now, before if is_comparable else None, days=len(days), currency=currency),
+        "amounts": [
+            (name.capitalize(), *(format_money(sums.amounts[name], currency) for sums in (now, before)))
+            for name in AMOUNTS
+        ],
         "query": urlencode({"first": period.first, "last": period.last}),
         "cards": [
             build_card("day", "Sales by day", day_rows(days), now, currency),
             build_card("hour", "Sales by hour", hour_rows(hours), now, currency),
-            build_card("weekday", "Average day of the week", weekday_rows(days), now, currency),
+            build_card("weekday", "Average sales by weekday", weekday_rows(days), now, currency),
         ],
         "best_sellers": [
             (name, [(dish, format_money(dish.amount, currency)) for dish in best])
@@ -214,21 +216,21 @@ def list_tiles(now: Sums, before: Sums | None, *, days: int, currency: str) -> l
     def format_amount(amount: Any) -> str:
         return format_money(amount, currency) or "no amounts"
 
-    def tile(label: str, value: Any, former: Any, format_value: Callable[[Any], str], *notes: str) -> Tile:
+    def tile(label: str, value: Any, former: Any, format_value: Callable[[Any], str]) -> Tile:
+        note = ""
         if before and value is not None:
-            text = f"{format_value(former)} {when}"
-            notes += (describe_change(value, former, text) if former else text,)
-        return Tile(label, format_value(value), notes)
+            note = f"{format_value(former)} {when}"
+            note = describe_change(value, former, note) if former else note
+        return Tile(label, format_value(value), note)
 
-    amounts = [f"{name} {format_amount(amount)}" for name, amount in now.amounts.items() if name != "total"]
     share = f"{now.cancelled_percent:.1f}% of {now.placed} orders"
     if before:
         share += f"; {before.cancelled_percent:.1f}% of {before.placed} {when}"
     return [
-        tile("Sales", now.sales, before and before.sales, format_amount, ", ".join(amounts if now.priced else ())),
+        tile("Sales", now.sales, before and before.sales, format_amount),
         tile("Completed orders", now.orders, before and before.orders, str),
         tile("Average order", now.average, before and before.average, format_amount),
-        Tile("Cancelled orders", str(now.cancelled), [share]),
+        Tile("Cancelled orders", str(now.cancelled), share),
     ]
 
 
@@ -253,7 +255,8 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         for row, value in zip(rows, values, strict=True)
     ]
     highest = max(values)
-    layout = replace(CHART, left=CHART.left + DIGIT_WIDTH * len(f"{highest:.0f}0"))
+    left = CHART.left + DIGIT_WIDTH * len(f"{highest:.0f}0")
+    layout = replace(CHART, left=left, max_labels=7 if by == "weekday" else CHART.max_labels)
     return {
         "by": by,
         "file": f"sales-by-{by}",
@@ -266,7 +269,7 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         "rows": [
             (row.name, row.sums, format_number(row.sums.sales, currency), format_value(value))
             for row, value in zip(rows, values, strict=True)
-            if row.sums.placed
+            if row.sums.orders or row.sums.cancelled
         ],
     }
 
