@@ -125,8 +125,8 @@ def list_dishes(venue: Venue, period: Period, *, ranks: int = ALL_RANKS) -> Iter
     The database has answered when this returns, so that a file does not fail after its beginning.
     """
     cursor = connection.cursor()
-    values = {"venue": venue.pk, "currency": venue.currency, "first": period.first, "last": period.last}
-    cursor.execute(DISHES, values | {"ranks": ranks})
+    values: dict[str, Any] = {"venue": venue.pk, "currency": venue.currency, "ranks": ranks}
+    cursor.execute(DISHES, values | {"first": period.first, "last": period.last})
     return (Dish(*row) for row in cursor)
 
 

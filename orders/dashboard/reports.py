@@ -27,7 +27,8 @@ from orders.search import DAY
 SECTION = "sales"
 DEFAULT_DAYS = 30
 PRESET_DAYS = (7, 30, 90)
-# So long a period and the one before it are summed up within half a second for a venue with 500,000 orders.
+# At a venue with 450 orders a day (520,000 in all) on an overloaded machine, the dishes of so many days took 3 to 4 s,
+# the days and hours 1 to 2 s each; those of 30 days 0.5 s and 0.1 s. A statement may take STATEMENT_TIMEOUT_MS.
 MAX_DAYS = 366
 FIRST_YEAR = 2000
 BEST_SELLERS = 10
