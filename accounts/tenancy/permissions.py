@@ -25,6 +25,7 @@ class Right(StrEnum):
     """A right at a venue, or on its account."""
 
     ORDERS = auto()
+    SALES = auto()
     SOLD_OUT = auto()
     MENU = auto()
     RESERVATIONS = auto()

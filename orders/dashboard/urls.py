@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, orders, phone_order
+from orders.dashboard import board, menu, menu_import, orders, phone_order, reports
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("<slug:venue>/orders/<slug:order>/cancel", orders.cancel_order, name="order-cancel"),
     path("<slug:venue>/orders/<slug:order>/address", orders.change_address, name="order-address"),
     path("<slug:venue>/orders/<slug:order>/ticket", orders.show_ticket, name="order-ticket"),
+    path("<slug:venue>/reports/sales", reports.show_sales, name="sales"),
     path("<slug:venue>/menu", menu.show_menu, name="menu"),
     path("<slug:venue>/menu/preview", menu.preview_menu, name="menu-preview"),
     path("<slug:venue>/menu/publish", menu.set_published, name="menu-publish"),
@@ -36,3 +37,6 @@ for kind, folder in (("item", "items"), ("category", "categories")):
         path(f"{row}/remove", menu.delete, {"kind": kind}, name=f"menu-{kind}-remove"),
         path(f"{row}/move", menu.move_row, {"kind": kind}, name=f"menu-{kind}-move"),
     ]
+for by in ("day", "hour", "weekday", "dish"):
+    file = f"<slug:venue>/reports/sales-by-{by}.csv"
+    urlpatterns.append(path(file, reports.download, {"by": by}, name=f"sales-by-{by}"))

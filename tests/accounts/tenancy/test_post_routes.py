@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 
 MEMBERS = {
     "orders": {"owner", "manager", "host", "kitchen"},
+    "sales": {"owner", "manager"},
     "sold_out": {"owner", "manager", "host", "kitchen"},
     "reservations": {"owner", "manager", "host"},
     "guests": {"owner", "manager", "host"},
