@@ -13,6 +13,7 @@ from django.db.models import Count, Q, Sum, prefetch_related_objects
 from accounts.models import Venue
 from framework.db.sql_files import read_sql
 from orders.models import Order, Orders, lines_in_order
+from orders.models.orders import TOTAL_WITHOUT_TIP
 
 # More orders do not fit a kitchen screen, and each has a cost in the browser at every change.
 MAX_PENDING = 100
@@ -111,13 +112,13 @@ def _columns(venue: Venue, *, now: datetime) -> tuple[Orders, Orders, Orders]:
 def sum_orders(orders: Orders) -> dict[str, Any]:
     """Count these `orders`, also by status, and sum up the `revenue` of those not cancelled. One query.
 
-    The revenue is None if no order has a price.
+    The revenue is None if no order has a price. Tips are not part of it.
     """
     status = Order.Status
     return orders.order_by().aggregate(
         **{state: Count("pk", filter=Q(status=state)) for state in status.values},
         orders=Count("pk"),
-        revenue=Sum("total", filter=~Q(status=status.CANCELLED)),
+        revenue=Sum(TOTAL_WITHOUT_TIP, filter=~Q(status=status.CANCELLED)),
     )
 
 

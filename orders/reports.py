@@ -11,15 +11,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Aggregate, Count, Min, Q, Sum
+from django.db.models import Aggregate, Count, F, Min, Q, Sum
 from django.db.models.functions import Coalesce, ExtractHour
 
 from accounts.models import Venue
 from framework.db.sql_files import read_sql
 from orders.models import Order, Orders
+from orders.models.orders import TOTAL_WITHOUT_TIP
 
-# The amounts of a report by name: columns or expressions of Order. What is added here is on the page and in the files.
-AMOUNTS = {"total": "total", "net": "subtotal", "tax": "tax"}
+# The amounts of a report by name: expressions of Order. What is added here is on the page and in the files.
+AMOUNTS = {"total": TOTAL_WITHOUT_TIP, "net": F("subtotal"), "tax": F("tax"), "tips": F("tip")}
 DISHES = read_sql("orders", "sum_dishes")
 ALL_RANKS = 2**31 - 1
 

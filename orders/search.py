@@ -16,9 +16,9 @@ PAGE = 50
 MAX_DAYS = 92
 DAY = forms.DateInput({"type": "date"})
 HEADINGS = (
-    *("order", "number", "business_date", "status", "created_at", "completed_at", "cancelled_at"),
-    *("cancelled_because", "customer_id", "payment_method", "delivery_address", "items"),
-    *("currency", "subtotal", "tax", "total"),
+    *("order", "number", "business_date", "status", "stage", "created_at", "completed_at", "cancelled_at"),
+    *("cancelled_because", "customer_id", "payment_method", "delivery_address", "fulfilment", "table", "items"),
+    *("currency", "subtotal", "tax", "tip", "total"),
 )
 
 
@@ -118,15 +118,25 @@ def list_csv_rows(orders: Orders) -> Iterator[Sequence[object]]:
             order.number,
             order.business_date,
             order.status,
+            order.stage,
             *(time and time.isoformat() for time in (order.created_at, order.completed_at, order.cancelled_at)),
             order.cancelled_because,
             order.customer_id,
             order.payment_method,
             order.delivery_address,
-            "; ".join(
-                f"{line.quantity} x {line.name or line.menu_item_id}{f' ({line.notes})' if line.notes else ''}"
-                for line in order.items.all()
-            ),
+            order.fulfilment,
+            order.table,
+            "; ".join(describe_line(line) for line in order.items.all()),
             order.currency,
-            *(pricing.format_if_priced(amount, order.currency) for amount in (order.subtotal, order.tax, order.total)),
+            *(
+                pricing.format_if_priced(amount, order.currency)
+                for amount in (order.subtotal, order.tax, order.tip, order.total)
+            ),
         )
+
+
+def describe_line(line: OrderItem) -> str:
+    """Return a line in one text: `2 x Pizza Margherita [Large, Olives] (no basil)`."""
+    modifiers = f" [{', '.join(line.modifier_names)}]" if line.modifiers else ""
+    notes = f" ({line.notes})" if line.notes else ""
+    return f"{line.quantity} x {line.name or line.menu_item_id}{modifiers}{notes}"

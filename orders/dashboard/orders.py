@@ -1,5 +1,6 @@
 """The order list, and the page of one order."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event, EventType
+from framework.errors import InvalidRequest
 from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_response
 from orders import board, commands, search
@@ -20,6 +22,7 @@ from orders.search import FilterForm
 EVENT_LABELS = {
     EventType.ORDER_CREATED: "Placed",
     EventType.ORDER_UPDATED: "Address changed",
+    EventType.ORDER_STAGE_CHANGED: "Moved by the kitchen",
     EventType.ORDER_COMPLETED: "Completed",
     EventType.ORDER_CANCELLED: "Cancelled",
     EventType.ORDER_REOPENED: "Reopened",
@@ -109,6 +112,10 @@ def render_order(
 
 def format_amounts(order: Order) -> dict[str, Any]:
     return {
+        "charges": [
+            (charge["name"], format_money(Decimal(charge["amount"]), order.currency)) for charge in order.charges
+        ],
+        "tip": format_money(order.tip, order.currency),
         "subtotal": format_money(order.subtotal, order.currency),
         "tax": format_money(order.tax, order.currency),
         "total": format_money(order.total, order.currency),
@@ -160,7 +167,10 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
         return render_order(request, found, address=form, status=400)
     address = form.cleaned_data["delivery_address"]
     if address != found.delivery_address:
-        commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
+        try:
+            commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
+        except InvalidRequest as refusal:
+            return redirect_to_order(request, found, False, refusal.message)
     message = "Delivery address saved." if found.delivery_address else f"Order {found.number} is now for pick-up."
     return redirect_to_order(request, found, True, message)
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Self
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode, InvalidRequest
@@ -299,6 +301,8 @@ class Order(models.Model):
             raise InvalidRequest("This order is served at a table.", param="delivery_address")
 
 
+# Tips are the staff's.
+TOTAL_WITHOUT_TIP = F("total") - Coalesce(F("tip"), Decimal(0))
 # In order; each but the first has a column with its moment.
 KITCHEN_STAGES = tuple(Order.Stage.values[:-1])
 STAGE_MOMENTS = tuple(f"{stage}_at" for stage in KITCHEN_STAGES[1:])

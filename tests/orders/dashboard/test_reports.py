@@ -93,6 +93,8 @@ def add_random_orders(venue: Venue, count: int, *, seed: int, first: datetime, d
             order.total = sum((line.line_total or Decimal(0) for line in lines), Decimal(0))
             order.tax = (order.total / 11).quantize(Decimal("0.01"))
             order.subtotal = order.total - order.tax
+            order.tip = rng.choice([None, Decimal("2.50")])
+            order.total += order.tip or 0
         order.save(force_insert=True)
         for line in lines:
             line.order = order
@@ -102,7 +104,7 @@ def add_random_orders(venue: Venue, count: int, *, seed: int, first: datetime, d
 def expected(orders: list[Order]) -> dict[str, Any]:
     """The sums of orders, by one loop."""
     sums: dict[str, Any] = {"orders": 0, "priced": 0, "cancelled": 0, "pending": 0}
-    amounts = {"total": Decimal(0), "net": Decimal(0), "tax": Decimal(0)}
+    amounts = dict.fromkeys(("total", "net", "tax", "tips"), Decimal(0))
     for order in orders:
         if order.status != "completed":
             sums[order.status] += 1
@@ -112,7 +114,8 @@ def expected(orders: list[Order]) -> dict[str, Any]:
             assert order.subtotal is not None
             assert order.tax is not None
             sums["priced"] += 1
-            amounts["total"] += order.total
+            amounts["total"] += order.total - (order.tip or 0)
+            amounts["tips"] += order.tip or 0
             amounts["net"] += order.subtotal
             amounts["tax"] += order.tax
     return sums | {"amounts": amounts}
@@ -275,6 +278,7 @@ def test_a_venue_without_a_menu_counts_orders_without_amounts(venue: Venue, owne
         "total": "",
         "net": "",
         "tax": "",
+        "tips": "",
         "average": "",
     }
 
