@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event, EventType
-from framework.errors import InvalidRequest
 from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_response
+from framework.errors import InvalidRequest
 from orders import board, commands, search
 from orders.dashboard.board import CancellationForm, apply_action, format_money, get_order
 from orders.models import Order
