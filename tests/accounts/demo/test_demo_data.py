@@ -89,8 +89,8 @@ def test_fresh_demo_is_a_restaurant_in_service(sandbox: Venue) -> None:
     }
     # Twelve orders of today.
     board = read_board(sandbox, now=EVENING)
-    assert [Card(order, EVENING).lateness for order in board.pending.orders] == [
-        *("very-late", "very-late", "late", "late", "", "", "")
+    assert [Card(order, EVENING, board.settings).lateness for order in board.pending.orders] == [
+        *("late", "late", "warn", "warn", "", "", "")
     ]
     assert (len(board.completed.orders), len(board.cancelled.orders)) == (4, 1)
     assert [order.total for order in board.pending.orders if not order.total] == []
