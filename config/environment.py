@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from decimal import Decimal
 from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -142,6 +143,14 @@ def database(name: str, default: str) -> dict[str, Any]:
 def words(name: str, default: Collection[str] = ()) -> list[str]:
     """Words, separated by commas."""
     return [part.strip() for part in text(name, ",".join(default)).split(",") if part.strip()]
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """IP networks such as 192.168.1.0/24, separated by commas; none when unset."""
+    try:
+        return [ip_network(word) for word in words(name)]
+    except ValueError as error:
+        raise WrongValue(name, f"networks such as 192.168.1.0/24, separated by commas: {error}") from error
 
 
 def _is_url(value: str, schemes: Collection[str]) -> bool:

@@ -8,11 +8,11 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Count, Q, Sum, prefetch_related_objects
+from django.db.models import Count, F, Q, Sum, prefetch_related_objects
 
 from accounts.models import Venue
 from framework.db.sql_files import read_sql
-from orders.models import Order, Orders, lines_in_order
+from orders.models import Order, OrderingSettings, Orders, lines_in_order
 from orders.models.orders import TOTAL_WITHOUT_TIP
 
 # More orders do not fit a kitchen screen, and each has a cost in the browser at every change.
@@ -55,6 +55,7 @@ class Board:
     """The three columns. `stamp` changes with each change of an order."""
 
     stamp: str
+    settings: OrderingSettings
     pending: Column
     completed: Column
     cancelled: Column
@@ -64,6 +65,11 @@ class Board:
 def get_midnight(timezone: str, *, now: datetime) -> datetime:
     zone = ZoneInfo(timezone)
     return datetime.combine(now.astimezone(zone).date(), time(), zone)
+
+
+def read_settings(venue: Venue) -> OrderingSettings:
+    """Return the venue's settings, the defaults if it has none. One query."""
+    return OrderingSettings.objects.filter(venue=venue).first() or OrderingSettings(venue=venue)
 
 
 def read_stamp(venue: Venue, *, now: datetime) -> str:
@@ -86,24 +92,27 @@ def _build_stamp(timezone: str, digest: str, *, now: datetime) -> str:
 
 
 def read_board(venue: Venue, *, now: datetime) -> Board:
-    """Return the board. Five queries, one for the lines if there are orders, and one for each full column.
+    """Return the board. Six queries, one for the lines if there are orders, and one for each full column.
 
     The stamp is read first: a change between the queries then leads to another read.
     """
     stamp = read_stamp(venue, now=now)
-    orders = zip(_columns(venue, now=now), (MAX_PENDING, MAX_FINISHED, MAX_FINISHED), strict=True)
+    settings = read_settings(venue)
+    todo, *finished = _columns(venue, now=now)
+    todo = todo.with_due_at(settings.prep).order_by(F("due_at"), "id")
+    orders = zip((todo, *finished), (MAX_PENDING, MAX_FINISHED, MAX_FINISHED), strict=True)
     pending, completed, cancelled = (Column.read(column, limit) for column, limit in orders)
     shown = [*pending.orders, *completed.orders, *cancelled.orders]
     prefetch_related_objects(shown, lines_in_order())
     newest = Order.objects.of(venue).newest_first().first()
-    return Board(stamp, pending, completed, cancelled, newest=newest)
+    return Board(stamp, settings, pending, completed, cancelled, newest=newest)
 
 
 def _columns(venue: Venue, *, now: datetime) -> tuple[Orders, Orders, Orders]:
     """Return the pending orders of any day, and the orders completed and cancelled today."""
     orders, since = Order.objects.of(venue), get_midnight(venue.timezone, now=now)
     return (
-        orders.filter(status=Order.Status.PENDING).order_by("created_at", "id"),
+        orders.filter(status=Order.Status.PENDING),
         orders.filter(completed_at__gte=since).order_by("-completed_at", "-id"),
         orders.filter(cancelled_at__gte=since).order_by("-cancelled_at", "-id"),
     )

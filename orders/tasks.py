@@ -3,9 +3,10 @@
 from typing import Any
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
-from orders import capacity, contact_retention
+from orders import capacity, contact_retention, ticket_printing
 from orders.menu import photos
 
 
@@ -22,3 +23,9 @@ def erase_expired_contacts(**_: Any) -> None:
 @shared_task(name="orders.tasks.delete_past_slots")
 def delete_past_slots(**_: Any) -> None:
     capacity.delete_past_slots(now=timezone.now())
+
+
+@shared_task(name="orders.tasks.print_tickets")
+def print_tickets(**_: Any) -> None:
+    if settings.PRINTER_NETWORKS:
+        ticket_printing.print_new_tickets(now=timezone.now())

@@ -436,7 +436,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_6c1e9() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (NEW."is_page_open", NEW."late_minutes", NEW."orders_per_slot", NEW."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."venue_id", NEW."prep_minutes", NEW."slot_minutes", NEW."takes_usdc", NEW."venue_id", NEW."warn_minutes"); RETURN NULL;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (NEW."is_page_open", NEW."late_minutes", NEW."orders_per_slot", NEW."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."venue_id", NEW."prep_minutes", NEW."printer_address", NEW."printer_port", NEW."slot_minutes", NEW."takes_usdc", NEW."venue_id", NEW."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_7ffe5() RETURNS trigger
@@ -586,7 +586,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_2d660() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."venue_id", OLD."prep_minutes", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."venue_id", OLD."prep_minutes", OLD."printer_address", OLD."printer_port", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_2ef26() RETURNS trigger
@@ -841,7 +841,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_23453() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."venue_id", OLD."prep_minutes", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."venue_id", OLD."prep_minutes", OLD."printer_address", OLD."printer_port", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_27d0d() RETURNS trigger
@@ -2860,6 +2860,7 @@ CREATE TABLE public.orders_order (
     slot timestamp with time zone,
     "table" character varying(40) DEFAULT ''::character varying NOT NULL,
     tip numeric(18,3),
+    ticket_printed_at timestamp with time zone,
     CONSTRAINT order_cancellation_reason_only_if_cancelled CHECK ((((status)::text = 'cancelled'::text) OR ((cancelled_because)::text = ''::text))),
     CONSTRAINT order_is_served_at_the_venue_or_delivered CHECK ((((NOT is_dine_in) AND (("table")::text = ''::text)) OR ((delivery_address IS NULL) AND is_dine_in))),
     CONSTRAINT order_times_match_status CHECK ((((cancelled_at IS NULL) AND (completed_at IS NULL) AND ((status)::text = 'pending'::text)) OR ((cancelled_at IS NULL) AND (completed_at IS NOT NULL) AND ((status)::text = 'completed'::text)) OR ((cancelled_at IS NOT NULL) AND (completed_at IS NULL) AND ((status)::text = 'cancelled'::text)))),
@@ -2877,13 +2878,17 @@ CREATE TABLE public.orders_orderingsettings (
     is_page_open boolean NOT NULL,
     page_fulfilments character varying(8)[] NOT NULL,
     takes_usdc boolean NOT NULL,
+    printer_address inet,
+    printer_port integer DEFAULT 9100 NOT NULL,
     CONSTRAINT ordering_settings_capacity_positive CHECK (((orders_per_slot IS NULL) OR (orders_per_slot >= 1))),
+    CONSTRAINT ordering_settings_port_of_a_printer CHECK ((printer_port BETWEEN 9100 AND 9109)),
     CONSTRAINT ordering_settings_prep_time_within_a_day CHECK ((prep_minutes <= 1440)),
     CONSTRAINT ordering_settings_slot_divides_an_hour CHECK ((slot_minutes = ANY (ARRAY[5, 10, 15, 20, 30, 60]))),
     CONSTRAINT ordering_settings_warns_before_late CHECK (((warn_minutes >= 1) AND (warn_minutes < late_minutes))),
     CONSTRAINT orders_orderingsettings_late_minutes_check CHECK ((late_minutes >= 0)),
     CONSTRAINT orders_orderingsettings_orders_per_slot_check CHECK ((orders_per_slot >= 0)),
     CONSTRAINT orders_orderingsettings_prep_minutes_check CHECK ((prep_minutes >= 0)),
+    CONSTRAINT orders_orderingsettings_printer_port_check CHECK ((printer_port >= 0)),
     CONSTRAINT orders_orderingsettings_slot_minutes_check CHECK ((slot_minutes >= 0)),
     CONSTRAINT orders_orderingsettings_warn_minutes_check CHECK ((warn_minutes >= 0))
 );
@@ -2902,9 +2907,12 @@ CREATE TABLE public.orders_orderingsettingschange (
     takes_usdc boolean NOT NULL,
     pgh_obj_id uuid NOT NULL,
     venue_id uuid NOT NULL,
+    printer_address inet,
+    printer_port integer DEFAULT 9100 NOT NULL,
     CONSTRAINT orders_orderingsettingschange_late_minutes_check CHECK ((late_minutes >= 0)),
     CONSTRAINT orders_orderingsettingschange_orders_per_slot_check CHECK ((orders_per_slot >= 0)),
     CONSTRAINT orders_orderingsettingschange_prep_minutes_check CHECK ((prep_minutes >= 0)),
+    CONSTRAINT orders_orderingsettingschange_printer_port_check CHECK ((printer_port >= 0)),
     CONSTRAINT orders_orderingsettingschange_slot_minutes_check CHECK ((slot_minutes >= 0)),
     CONSTRAINT orders_orderingsettingschange_warn_minutes_check CHECK ((warn_minutes >= 0))
 );
@@ -4295,23 +4303,24 @@ INSERT INTO public.django_migrations VALUES
 	(63, 'orders', '0006_whole_orders', now()),
 	(64, 'orders', '0007_modifiers_on_one_menu', now()),
 	(65, 'orders', '0008_order_with_contact', now()),
-	(66, 'pghistory', '0001_initial', now()),
-	(67, 'pghistory', '0002_aggregateevent', now()),
-	(68, 'pghistory', '0003_auto_20201023_1636', now()),
-	(69, 'pghistory', '0004_auto_20220906_1625', now()),
-	(70, 'pghistory', '0005_events_middlewareevents', now()),
-	(71, 'pghistory', '0006_delete_aggregateevent', now()),
-	(72, 'pghistory', '0007_auto_20250421_0444', now()),
-	(73, 'reservations', '0002_functions_and_triggers', now()),
-	(74, 'reservations', '0003_holds', now()),
-	(75, 'reservations', '0004_validate_seatings', now()),
-	(76, 'reservations', '0005_seating_by_hold', now()),
-	(77, 'reservations', '0006_guest_mail_former', now()),
-	(78, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(79, 'reservations', '0008_branding', now()),
-	(80, 'reservations', '0009_terms_and_deposits', now()),
-	(81, 'sessions', '0001_initial', now()),
-	(82, 'usersessions', '0001_initial', now());
+	(66, 'orders', '0009_board_settings', now()),
+	(67, 'pghistory', '0001_initial', now()),
+	(68, 'pghistory', '0002_aggregateevent', now()),
+	(69, 'pghistory', '0003_auto_20201023_1636', now()),
+	(70, 'pghistory', '0004_auto_20220906_1625', now()),
+	(71, 'pghistory', '0005_events_middlewareevents', now()),
+	(72, 'pghistory', '0006_delete_aggregateevent', now()),
+	(73, 'pghistory', '0007_auto_20250421_0444', now()),
+	(74, 'reservations', '0002_functions_and_triggers', now()),
+	(75, 'reservations', '0003_holds', now()),
+	(76, 'reservations', '0004_validate_seatings', now()),
+	(77, 'reservations', '0005_seating_by_hold', now()),
+	(78, 'reservations', '0006_guest_mail_former', now()),
+	(79, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(80, 'reservations', '0008_branding', now()),
+	(81, 'reservations', '0009_terms_and_deposits', now()),
+	(82, 'sessions', '0001_initial', now()),
+	(83, 'usersessions', '0001_initial', now());
 
 
 
@@ -4407,7 +4416,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 82, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 83, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5132,7 +5141,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
 COMMENT ON TRIGGER pgtrigger_added_insert_46f06 ON public.reservations_cancellationterms IS '50177ad73d785cdfeb62c42f5c0cb8d80960c801';
 CREATE TRIGGER pgtrigger_added_insert_6c1e9 AFTER INSERT ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_6c1e9();
-COMMENT ON TRIGGER pgtrigger_added_insert_6c1e9 ON public.orders_orderingsettings IS 'b312e46fd5a4be935ba44dc8fb5818c3dcd3eedc';
+COMMENT ON TRIGGER pgtrigger_added_insert_6c1e9 ON public.orders_orderingsettings IS 'f57a87e6c8119e57f58cf4e8329e1e748fffb581';
 CREATE TRIGGER pgtrigger_added_insert_7ffe5 AFTER INSERT ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_7ffe5();
 COMMENT ON TRIGGER pgtrigger_added_insert_7ffe5 ON public.orders_menucategory IS '8f2d4755bf27cce53b0e7386dd896444a7634cfa';
 CREATE TRIGGER pgtrigger_added_insert_a900e AFTER INSERT ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_a900e();
@@ -5152,7 +5161,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_f157e ON public.reservations_table IS 
 CREATE TRIGGER pgtrigger_added_insert_f8265 AFTER INSERT ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f8265();
 COMMENT ON TRIGGER pgtrigger_added_insert_f8265 ON public.reservations_serviceperiod IS 'fd21e0de643d65b3d5e1bf5717553b9ee3ed2206';
 CREATE TRIGGER pgtrigger_changed_update_2d660 AFTER UPDATE ON public.orders_orderingsettings FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_2d660();
-COMMENT ON TRIGGER pgtrigger_changed_update_2d660 ON public.orders_orderingsettings IS 'ce6ed28ced08f08f9d103910cb35e797c4c4c329';
+COMMENT ON TRIGGER pgtrigger_changed_update_2d660 ON public.orders_orderingsettings IS 'd8be7a70e5daf38da48b4ce185e867ca11d0b22d';
 CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_membership FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_2ef26();
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
@@ -5186,7 +5195,7 @@ COMMENT ON TRIGGER pgtrigger_changed_update_deb2e ON public.reservations_cancell
 CREATE TRIGGER pgtrigger_removed_delete_14a20 AFTER DELETE ON public.orders_modifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_14a20();
 COMMENT ON TRIGGER pgtrigger_removed_delete_14a20 ON public.orders_modifiergroup IS 'b418dc5bd1d411c4f206abe4ebffe905efbd6b02';
 CREATE TRIGGER pgtrigger_removed_delete_23453 AFTER DELETE ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_23453();
-COMMENT ON TRIGGER pgtrigger_removed_delete_23453 ON public.orders_orderingsettings IS 'deaac52a762e8eecece5ca84f0fa70b8f48582b5';
+COMMENT ON TRIGGER pgtrigger_removed_delete_23453 ON public.orders_orderingsettings IS '0f5d1889bd74fbc43fb4785cd540ac32c4b988be';
 CREATE TRIGGER pgtrigger_removed_delete_27d0d AFTER DELETE ON public.orders_menu FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_27d0d();
 COMMENT ON TRIGGER pgtrigger_removed_delete_27d0d ON public.orders_menu IS '70239b1a2e67394e4916ac6fd0330c0eb2529a28';
 CREATE TRIGGER pgtrigger_removed_delete_2ce83 AFTER DELETE ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_2ce83();

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
@@ -18,17 +20,17 @@ from accounts.models import Event
 from accounts.models.venues import PREFIX
 from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
 from framework.public_ids import decode
-from orders import board, commands, pricing
-from orders.models import InvalidTransition, Order, VersionConflict
+from orders import board, commands, pricing, ticket_printing
+from orders.models import InvalidTransition, Order, OrderingSettings, OrderItem, VersionConflict
 from orders.models.orders import KITCHEN_STAGES
 
-# Minutes after which a pending order changes its colour.
-LATE_MIN, VERY_LATE_MIN = 10, 20
 OTHER = "Other"
 REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake or test", OTHER)
 # The stages that the board sets by one button; the API has one more, `preparing`, between them.
 STAGE_VERBS = {"accept": Order.Stage.ACCEPTED, "ready": Order.Stage.READY}
 UNDO = re.compile(rf"(?P<order>\S+) (?P<stage>{'|'.join(KITCHEN_STAGES)}) (?P<version>[0-9]{{1,9}})")
+STAGE_MOVE = re.compile(r"(?P<order>\S+) (?P<version>[0-9]{1,9})")
+KINDS = {"pickup": "Pick-up", "delivery": "Delivery", "dine_in": "Dine-in"}
 ROLES = tuple(role.value for role, rights in RIGHTS_BY_ROLE.items() if Right.ORDERS in rights)
 
 
@@ -64,10 +66,35 @@ class CancellationForm(forms.Form):
         return f"{reason}: {details}" if details else str(reason)
 
 
+class BoardSettingsForm(forms.ModelForm[OrderingSettings]):
+    class Meta:
+        model = OrderingSettings
+        fields = ["warn_minutes", "late_minutes", "printer_address", "printer_port"]
+        labels = {"warn_minutes": "Amber after, minutes", "late_minutes": "Red after, minutes"}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not settings.PRINTER_NETWORKS:
+            del self.fields["printer_address"], self.fields["printer_port"]
+
+    def clean_printer_address(self) -> str | None:
+        address: str | None = self.cleaned_data["printer_address"]
+        if address and not ticket_printing.is_allowed(address):
+            raise forms.ValidationError("This installation allows no printer at this address.")
+        return address
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     order: Order
     now: datetime
+    settings: OrderingSettings
+    station: str = ""
+
+    @property
+    def lines(self) -> list[OrderItem]:
+        """The lines of the selected station, or all."""
+        return [line for line in self.order.items.all() if self.station in ("", line.station)]
 
     @property
     def age(self) -> str:
@@ -80,19 +107,29 @@ class Card:
         return f"{hours // 24} day{'s' if hours >= 48 else ''}"
 
     @property
+    def kind(self) -> str:
+        return KINDS[self.order.fulfilment]
+
+    @property
+    def since(self) -> datetime:
+        """When the kitchen has to begin: when an order came, or the preparation time before a later due time."""
+        return self.order.due_at - self.settings.prep
+
+    @property
     def minutes(self) -> int:
-        return max(0, (self.now - self.order.created_at) // timedelta(minutes=1))
+        return max(0, (self.now - self.since) // timedelta(minutes=1))
 
     @property
     def lateness(self) -> str:
         """The CSS class for the waiting time."""
-        return "very-late" if self.minutes >= VERY_LATE_MIN else "late" if self.minutes >= LATE_MIN else ""
+        if self.minutes >= self.settings.late_minutes:
+            return "late"
+        return "warn" if self.minutes >= self.settings.warn_minutes else ""
 
     @property
     def next_verb(self) -> str:
         """The button that moves it on in the kitchen: `accept`, `ready`, or empty."""
-        stages = KITCHEN_STAGES[KITCHEN_STAGES.index(self.order.kitchen_stage) + 1 :]
-        return next((verb for verb, stage in STAGE_VERBS.items() if stage in stages), "")
+        return next((verb for verb in STAGE_VERBS if is_ahead(self.order, verb)), "")
 
     @property
     def total(self) -> str | None:
@@ -100,14 +137,24 @@ class Card:
         return format_money(self.order.total, self.order.currency)
 
 
+def is_ahead(order: Order, verb: str) -> bool:
+    """Whether the order is pending and has not reached the stage that this button sets."""
+    before = KITCHEN_STAGES[: KITCHEN_STAGES.index(STAGE_VERBS[verb])]
+    return order.status == Order.Status.PENDING and order.kitchen_stage in before
+
+
 def format_money(amount: Any, currency: str) -> str | None:
     """Format an amount: `1,900.00 EUR`."""
     return None if amount is None else f"{pricing.round_amount(amount, currency):,f} {currency}"
 
 
-def get_order(request: PageRequest, public_id: str) -> Order:
-    """Return the venue's order with this id. Raises Http404, also for an order of another venue."""
-    order = Order.objects.of(request.access.venue).with_public_id(public_id).with_items().first()
+def get_order(request: PageRequest, public_id: str, *, prep: timedelta | None = None) -> Order:
+    """Return the venue's order with this id; with `due_at` if `prep` is given (Orders.with_due_at).
+
+    Raises Http404, also for an order of another venue.
+    """
+    orders = Order.objects.of(request.access.venue).with_public_id(public_id).with_items()
+    order = (orders if prep is None else orders.with_due_at(prep)).first()
     if order is None:
         raise Http404
     order.venue = request.access.venue
@@ -115,30 +162,38 @@ def get_order(request: PageRequest, public_id: str) -> Order:
 
 
 def build_context(request: PageRequest) -> dict[str, Any]:
+    """The columns; of `?station=grill` only the orders to do with a line of it, and these lines."""
     now = timezone.now()
     venue = request.access.venue
     day = board.read_board(venue, now=now)
+    station = request.GET.get("station", "")
+    stations = {line.station for order in day.pending.orders for line in order.items.all()}
+    cards = [Card(order, now, day.settings, station) for order in day.pending.orders]
+    pending = [card for card in cards if card.lines]
     return {
         "board": day,
-        "pending": [Card(order, now) for order in day.pending.orders],
-        "completed": [Card(order, now) for order in day.completed.orders],
-        "cancelled": [Card(order, now) for order in day.cancelled.orders],
+        "pending": pending,
+        "waiting": len(pending) if station else day.pending.total,
+        "completed": [Card(order, now, day.settings) for order in day.completed.orders],
+        "cancelled": [Card(order, now, day.settings) for order in day.cancelled.orders],
         "today": board.get_midnight(venue.timezone, now=now).date(),
         "venue": venue,
+        "station": station,
+        "stations": sorted((stations | {station}) - {""}),
     }
 
 
 @page(Right.ORDERS, section="board")
 def show_board(request: PageRequest) -> HttpResponse:
-    limits = {"reasons": REASONS, "late_min": LATE_MIN, "very_late_min": VERY_LATE_MIN}
-    return render(request, "orders/board.html", build_context(request) | limits)
+    may_edit = request.access.may(Right.VENUE)
+    return render(request, "orders/board.html", build_context(request) | {"reasons": REASONS, "may_edit": may_edit})
 
 
 @never_cache
 def poll_columns(request: HttpRequest, *, venue: str) -> HttpResponse:
     """Return the columns, or 204 if they have not changed since the stamp `seen`.
 
-    Every board polls this every two seconds. An unchanged board costs three queries: the session, the user, and one
+    Every board polls this every second. An unchanged board costs three queries: the session, the user, and one
     for membership and stamp together. Everything else passes the `page` decorator.
     """
     if not request.user.is_authenticated:
@@ -162,8 +217,10 @@ def render_columns(request: PageRequest) -> HttpResponse:
 
 @page(Right.ORDERS, section="board", methods=("POST",))
 def change_status(request: PageRequest) -> HttpResponse:
-    """Move, complete, cancel or reopen one order; the parameter `accept`, `ready`, `complete`, `cancel` or `reopen` is
-    its id, and `undo` its id, the stage to which it goes back, and the version that the user has seen.
+    """Move, complete, cancel or reopen one order.
+
+    The parameter `complete`, `cancel` or `reopen` is its id, `accept` or `ready` its id and the version that the user
+    has seen, and `undo` its id, the stage to which it goes back, and that version.
 
     An htmx request gets the columns and a toast; other requests are redirected to the board.
     """
@@ -174,7 +231,13 @@ def change_status(request: PageRequest) -> HttpResponse:
         raise Http404
     if verb == "undo":
         return undo_stage(request)
-    order = get_order(request, request.POST[verb])
+    public_id, version = request.POST[verb], None
+    if verb in STAGE_VERBS:
+        match = STAGE_MOVE.fullmatch(public_id)
+        if match is None:
+            raise Http404
+        public_id, version = match["order"], int(match["version"])
+    order = get_order(request, public_id)
     form = CancellationForm(request.POST)
     if verb == "cancel" and not form.is_valid():
         text = " ".join(str(message) for errors in form.errors.values() for message in errors)
@@ -183,7 +246,7 @@ def change_status(request: PageRequest) -> HttpResponse:
     with transaction.atomic():
         # The stage to which Undo goes back is the one before this change, whoever has made another one just now.
         former = Order.objects.select_for_update().values_list("kitchen_stage", flat=True).get(pk=order.pk)
-        is_done, message = apply_action(order, verb, actor=request.access.actor, because=because)
+        is_done, message = apply_action(order, verb, actor=request.access.actor, because=because, version=version)
     undo = order if is_done and verb in ("complete", *STAGE_VERBS) else None
     return respond(request, is_done, message, undo=undo, former=former)
 
@@ -216,15 +279,22 @@ def respond(
         context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo, "former": former}
         return render(request, "orders/board_moved.html", context)
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
-    return redirect("order-board", venue=request.access.venue.public_id)
+    query = {"station": station} if (station := request.GET.get("station")) else None
+    return redirect(reverse("order-board", kwargs={"venue": request.access.venue.public_id}, query=query))
 
 
-def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
-    """Move, complete, cancel or reopen the order. Return whether that changed it, and a message for the user."""
+def apply_action(
+    order: Order, verb: str, *, actor: str, because: str = "", version: int | None = None
+) -> tuple[bool, str]:
+    """Move, complete, cancel or reopen the order. Return whether that changed it, and a message for the user.
+
+    A stage is set only if the order still has this version.
+    """
     now = timezone.now()
     try:
         if verb in STAGE_VERBS:
-            if commands.change_stage(order, STAGE_VERBS[verb], now=now, actor=actor):
+            versions = None if version is None else {version}
+            if commands.change_stage(order, STAGE_VERBS[verb], now=now, actor=actor, versions=versions):
                 return True, f"Order {order.number} is {order.stage}."
         elif verb == "reopen":
             commands.reopen_order(order, now=now, actor=actor)
@@ -235,6 +305,12 @@ def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> t
                 return True, f"Order {order.number} was {to.value}."
     except InvalidTransition:
         pass
+    except VersionConflict:
+        if is_ahead(order, verb):
+            return (
+                False,
+                f"Order {order.number} has changed meanwhile: {describe_state(order)}. Check it and try again.",
+            )
     return False, f"Order {order.number} is already {describe_state(order)}."
 
 
@@ -245,3 +321,15 @@ def describe_state(order: Order) -> str:
     kind, _, name = actor.partition(":")
     by = {"staff": f", by {name}", "key": ", by the API"}.get(kind, "")
     return f"{order.stage if order.status == Order.Status.PENDING else order.status}{by}"
+
+
+@page(Right.VENUE, section="board", methods=("GET", "HEAD", "POST"))
+def edit_settings(request: PageRequest) -> HttpResponse:
+    """Show after how many minutes cards change their colour (GET), and change it (POST)."""
+    venue = request.access.venue
+    form = BoardSettingsForm(request.POST if request.method == "POST" else None, instance=board.read_settings(venue))
+    if form.is_valid():
+        OrderingSettings.objects.update_or_create(venue=venue, defaults=form.cleaned_data)
+        messages.success(request, "Saved.")
+        return redirect("order-board", venue=venue.public_id)
+    return render(request, "orders/board_settings.html", {"form": form}, status=400 if form.is_bound else 200)

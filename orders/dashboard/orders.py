@@ -3,17 +3,19 @@
 from decimal import Decimal
 from typing import Any
 
+from csp.decorators import csp_replace
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event, EventType
-from framework.errors import InvalidRequest
 from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_response
+from framework.errors import InvalidRequest
 from orders import board, commands, search
 from orders.dashboard.board import CancellationForm, apply_action, format_money, get_order
 from orders.models import Order
@@ -131,10 +133,13 @@ def show_order(request: PageRequest, *, order: str) -> HttpResponse:
     return render_order(request, get_order(request, order))
 
 
+# The board shows it in a frame to print it.
+@csp_replace({"frame-ancestors": ["'self'"]})
+@xframe_options_sameorigin
 @page(Right.ORDERS, section="orders")
 def show_ticket(request: PageRequest, *, order: str) -> HttpResponse:
     """Render the kitchen ticket for 80 mm paper."""
-    found = get_order(request, order)
+    found = get_order(request, order, prep=board.read_settings(request.access.venue).prep)
     return render(request, "orders/ticket.html", {"order": found, "id": found.public_id, **format_amounts(found)})
 
 

@@ -1,7 +1,7 @@
 """Orders of a venue."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Self
 
@@ -45,6 +45,10 @@ class Orders(models.QuerySet["Order"]):
     def newest_first(self) -> Self:
         """Order by the time of creation, then by the UUIDv7 id."""
         return self.order_by("-created_at", "-id")
+
+    def with_due_at(self, prep: timedelta) -> Self:
+        """Annotate `due_at`, when the order has to be ready: as promised, or as requested, or `prep` after it came."""
+        return self.annotate(due_at=Coalesce("promised_at", "requested_at", F("created_at") + prep))
 
     def of_stage(self, stage: str) -> Self:
         """Filter to the orders whose record has this stage."""
@@ -125,6 +129,10 @@ class Order(models.Model):
     cancelled_because = models.CharField(
         max_length=300, blank=True, default="", db_default="", help_text="Visible to the venue's team only"
     )
+
+    ticket_printed_at = models.DateTimeField(null=True, blank=True, help_text="By the printer of the venue")
+    # Only on orders of Orders.with_due_at
+    due_at: datetime
 
     objects = Orders.as_manager()
 
@@ -336,6 +344,11 @@ class OrderItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.quantity} x {self.menu_item_id}"
+
+    @property
+    def modifier_names(self) -> list[str]:
+        """The names of the modifiers, each before those that are nested in it."""
+        return [one["name"] for modifier in self.modifiers for one in (modifier, *modifier["modifiers"])]
 
     @property
     def currency(self) -> str:

@@ -1,5 +1,6 @@
 """How a venue takes orders: preparation times, capacity, charges."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
@@ -52,6 +53,10 @@ class OrderingSettings(models.Model):
         blank=True,
         help_text="How orders of the ordering page reach the guest; empty: pick-up and at the table",
     )
+    printer_address = models.GenericIPAddressField(
+        "printer", null=True, blank=True, help_text="IP address of the ESC/POS printer for kitchen tickets"
+    )
+    printer_port = models.PositiveIntegerField(default=9100, db_default=9100)
     takes_usdc = models.BooleanField("USDC", default=False, help_text="Guests can pay on the ordering page in USDC")
 
     class Meta:
@@ -74,10 +79,20 @@ class OrderingSettings(models.Model):
                 condition=Q(warn_minutes__gte=1, warn_minutes__lt=F("late_minutes")),
                 violation_error_message="An order is marked before it is late.",
             ),
+            # Only ports on which printers listen: no other service of the network can be named.
+            models.CheckConstraint(
+                name="ordering_settings_port_of_a_printer",
+                condition=Q(printer_port__range=(9100, 9109)),
+                violation_error_message="A printer's port is from 9100 to 9109.",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"Ordering settings of {self.venue}"
+
+    @property
+    def prep(self) -> timedelta:
+        return timedelta(minutes=self.prep_minutes)
 
 
 @track_history()

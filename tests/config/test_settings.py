@@ -67,6 +67,8 @@ def load_settings() -> dict[str, Any]:
         ("LOG_LEVEL", "FOO"),
         ("ALLOWED_HOSTS", "https://example.com"),
         ("ALLOWED_HOSTS", "::1"),
+        ("PRINTER_NETWORKS", "192.168.1.9/24"),
+        ("PRINTER_NETWORKS", "10.0.0.0/8, printers"),
         ("CSRF_TRUSTED_ORIGINS", "example.com"),
         ("CSRF_TRUSTED_ORIGINS", "https://example.com/"),
     ],

@@ -1,4 +1,4 @@
-// The order board: order actions, the cancel dialog, sound, ages, focus, and the connection notice.
+// The order board: order actions, the cancel dialog, sound, auto-print, ages, focus, and the connection notice.
 // htmx polls and swaps the columns; the dialog, the sound and the toasts are outside of them.
 "use strict";
 
@@ -11,6 +11,7 @@
   const soundHint = document.getElementById("sound-hint");
   const soundButton = document.getElementById("sound");
   const screenButton = document.getElementById("full-screen");
+  const printButton = document.getElementById("auto-print");
   const known = new Set();
   let lastAnswer = new Date();
   let focusAfterSwap = null; // the ids of the elements of which the first is focused after the next swap
@@ -27,6 +28,35 @@
     try { localStorage.setItem(name, isOn ? "on" : "off"); } catch { /* storage is blocked */ }
   }
 
+  // A swap between press and release would remove the pressed button, and the browser would report no click: while
+  // something is pressed, the response waits. A finger that rests on the screen holds it for three seconds at most.
+  let isPressed = false;
+  let pressTimer = 0;
+  let heldResponse = null;
+  function release() {
+    clearTimeout(pressTimer);
+    isPressed = false;
+    if (!heldResponse) return;
+    const response = heldResponse;
+    heldResponse = null;
+    rememberFocus();
+    htmx.swap(response.target, response.xhr.response, { swapStyle: "innerHTML", settleDelay: 20 }, { eventInfo: response });
+  }
+  function releaseIn(milliseconds) {
+    clearTimeout(pressTimer);
+    pressTimer = setTimeout(release, milliseconds);
+  }
+  function press() {
+    isPressed = true;
+    releaseIn(3000);
+  }
+  addEventListener("pointerdown", press, true);
+  addEventListener("keydown", (event) => { if (event.key === " " && !event.repeat) press(); }, true);
+  // The click follows; on a touch screen somewhat later.
+  for (const kind of ["pointerup", "keyup"]) addEventListener(kind, () => { if (isPressed) releaseIn(500); }, true);
+  addEventListener("pointercancel", release, true);
+  addEventListener("click", () => { if (isPressed) releaseIn(0); }, true);
+
   // The drawer of done and cancelled orders stays open or closed over swaps and reloads.
   function restoreDrawer() { document.getElementById("past").open = recall("board-past"); }
   document.addEventListener("toggle", (event) => {
@@ -36,7 +66,7 @@
   }, true);
 
   // Cards of different heights without holes between them: each spans as many rows of one pixel as it needs.
-  const GAP = 12;
+  const GAP = 10;
   function packCards() {
     // Not a class of the list: htmx sets the classes of what it has swapped once more, a moment later.
     board.classList.add("packed");
@@ -56,8 +86,9 @@
     for (const card of cards()) {
       const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(card.dataset.since)) / 60000));
       card.querySelector(".age").textContent = age(minutes);
-      card.classList.toggle("very-late", minutes >= Number(board.dataset.veryLate));
-      card.classList.toggle("late", minutes >= Number(board.dataset.late) && minutes < Number(board.dataset.veryLate));
+      const { warn, late } = seen().dataset;
+      card.classList.toggle("late", minutes >= Number(late));
+      card.classList.toggle("warn", minutes >= Number(warn) && minutes < Number(late));
     }
   }
   setInterval(updateAges, 5000);
@@ -104,6 +135,53 @@
       if (!soundButton.contains(event.target) && (audio === null || audio.state !== "running")) resumeAudio();
     });
   }
+
+  // Auto-print: each order that comes after it was switched on, once in this browser
+  const PRINTED = `board-printed-${board.dataset.venueId}`;
+  const AUTO_PRINT = `board-print-${board.dataset.venueId}`;
+  const MAX_PRINTED = 1000;
+  const printed = new Set();
+  let isAutoPrint = recall(AUTO_PRINT);
+  let isPrinting = false;
+  try { for (const id of JSON.parse(localStorage.getItem(PRINTED) ?? "[]")) printed.add(id); } catch { /* storage is blocked */ }
+  function rememberPrinted(...ids) {
+    for (const id of ids) printed.add(id);
+    try { localStorage.setItem(PRINTED, JSON.stringify([...printed].slice(-MAX_PRINTED))); } catch { /* storage is blocked */ }
+  }
+  function printTicket(address) {
+    return new Promise((resolve) => {
+      const frame = document.getElementById("ticket-frame");
+      frame.onload = () => {
+        // Without a connection or a session this is another page.
+        const isTicket = Boolean(frame.contentDocument?.getElementById("ticket"));
+        if (isTicket) frame.contentWindow.print();
+        resolve(isTicket);
+      };
+      frame.src = address;
+    });
+  }
+  async function printNew() {
+    if (!isAutoPrint || isPrinting) return;
+    isPrinting = true;
+    for (const { dataset } of cards()) {
+      if (printed.has(dataset.order)) continue;
+      // After a failure the next update tries again.
+      if (!(await printTicket(dataset.ticket))) break;
+      rememberPrinted(dataset.order);
+    }
+    isPrinting = false;
+  }
+  function updatePrintButton() {
+    printButton.setAttribute("aria-pressed", String(isAutoPrint));
+    printButton.querySelector("span").textContent = isAutoPrint ? "Auto-print is on" : "Auto-print";
+  }
+  printButton.hidden = false;
+  printButton.addEventListener("click", () => {
+    isAutoPrint = !isAutoPrint;
+    remember(AUTO_PRINT, isAutoPrint);
+    if (isAutoPrint) rememberPrinted(...cards().map((card) => card.dataset.order));
+    updatePrintButton();
+  });
 
   // New orders
   function findNew() {
@@ -153,11 +231,19 @@
     const other = place < 0 ? null : all[place + 1] ?? all[place - 1];
     return other ? `complete-${other.dataset.order}` : "todo";
   }
+  // The second click of a double-click is not for the button that the first one has brought under the pointer.
+  let lastClick = { x: 0, y: 0, at: 0 };
+  function isSecondClick({ detail, clientX: x, clientY: y }) {
+    if (detail === 0) return false; // by the keyboard
+    const isSecond = Date.now() - lastClick.at < 500 && Math.hypot(x - lastClick.x, y - lastClick.y) < 10;
+    lastClick = { x, y, at: Date.now() };
+    return isSecond;
+  }
   document.addEventListener("click", (event) => {
     const actionButton = event.target.closest("[data-move]");
     if (actionButton) {
       event.preventDefault();
-      if (actionButton.disabled) return;
+      if (actionButton.disabled || isSecondClick(event)) return;
       const order = actionButton.value.split(" ")[0];
       // A completed card goes to the drawer; all others stay.
       focusAfterSwap = actionButton.name === "complete"
@@ -237,7 +323,7 @@
   }
   function showLost() {
     const at = lastAnswer.toLocaleTimeString("en-GB", { timeZone: board.dataset.zoneOf });
-    showConnection(`Not connected. Last update: ${at}. Retrying every two seconds.`);
+    showConnection(`Not connected. Last update: ${at}. Retrying every second.`);
   }
   document.addEventListener("htmx:afterRequest", (event) => {
     const { xhr, elt, successful } = event.detail;
@@ -245,6 +331,7 @@
     const isMove = elt === board;
     if (successful) {
       connected();
+      printNew();
       if (!isMove) return;
       if (dialog.open) dialog.close();
       hideToastAfter(15);
@@ -278,10 +365,19 @@
   // htmx restores the focus to the same id; if that card is gone, the focus moves to the next one.
   let focused = null;
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target.id !== "columns") return;
+    if (event.detail.target.id !== "columns" || !event.detail.shouldSwap) return;
+    if (isPressed) {
+      event.detail.shouldSwap = false;
+      // The next poll gets what is dropped here.
+      if (!heldResponse || event.detail.requestConfig.elt === board) heldResponse = event.detail;
+      return;
+    }
+    rememberFocus();
+  });
+  function rememberFocus() {
     const card = document.activeElement.closest?.("#todo-cards > [data-order]");
     focused = card ? { id: document.activeElement.id, next: next(card) } : null;
-  });
+  }
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "columns") return;
     restoreDrawer();
@@ -322,4 +418,8 @@
   updateAges();
   packCards();
   updateSoundButton();
+  updatePrintButton();
+  printNew();
+  // A browser that is started for it plays the sound without a tap.
+  resumeAudio();
 })();

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 from threading import Barrier
 from typing import Any
 
@@ -13,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Event, Venue
 from orders import commands
-from orders.models import Order
+from orders.models import Order, OrderingSettings, OrderItem
 from tests.support import builders, users
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -46,8 +47,14 @@ def stamp_of(page: Any) -> str:
 
 
 def look(person: Client, venue: Venue, seen: str) -> Any:
-    """What a board asks every two seconds."""
+    """What a board asks every second."""
     return person.get(at(venue, "/columns"), {"seen": seen}, headers=HTMX)
+
+
+def ages_of(text: str) -> list[tuple[list[str], str]]:
+    """The classes of each card to do, and its age."""
+    cards = [part for part in text.split('<li class="')[1:] if 'class="age">' in part]
+    return [(part.split('"')[0].split(), part.split('class="age">')[1].split("<")[0]) for part in cards]
 
 
 def tap(person: Client, venue: Venue, **what: str) -> Any:
@@ -61,8 +68,8 @@ def test_the_board_costs_the_same_queries_for_one_order_and_for_thirty(
 ) -> None:
     for number in range(30):
         builders.order(venue, status=("pending", "completed", "cancelled")[number % 3])
-    # Session, user, venue, part; stamp, three columns, the newest, the lines; the other venues.
-    with django_assert_num_queries(11):
+    # Session, user, venue, part; stamp, settings, three columns, the newest, the lines; the other venues.
+    with django_assert_num_queries(12):
         assert kitchen.get(at(venue)).status_code == 200
 
 
@@ -122,23 +129,91 @@ def test_board_is_empty_after_midnight_of_the_venue(venue: Venue, kitchen: Clien
 
 
 @pytest.mark.exhaustive
-def test_cards_say_how_long_they_have_waited_and_turn_amber_after_10_and_red_after_20_minutes(
+def test_cards_say_how_long_they_have_waited_and_turn_amber_and_red_after_the_minutes_of_the_venue(
     venue: Venue, kitchen: Client
 ) -> None:
     for minutes in (9, 10, 19, 20, 65, 60 * 50):
         builders.order(venue, now=NOON - timedelta(minutes=minutes))
     text = kitchen.get(at(venue)).content.decode()
-    cards = [part for part in text.split('<li class="')[1:] if part.startswith("ticket")]
-    shown = [(part.split('"')[0].split(), part.split('class="age">')[1].split("<")[0]) for part in cards]
-    assert shown == [
-        (["ticket", "very-late"], "2 days"),
-        (["ticket", "very-late"], "1 h 05 min"),
-        (["ticket", "very-late"], "20 min"),
-        (["ticket", "late"], "19 min"),
-        (["ticket", "late"], "10 min"),
+    assert ages_of(text) == [
+        (["ticket", "late"], "2 days"),
+        (["ticket", "late"], "1 h 05 min"),
+        (["ticket", "late"], "20 min"),
+        (["ticket", "warn"], "19 min"),
+        (["ticket", "warn"], "10 min"),
         (["ticket"], "9 min"),
     ]
     assert "Orders turn amber after 10 minutes and red after 20. Times are in Europe/Rome." in text
+    OrderingSettings.objects.create(venue=venue, warn_minutes=15, late_minutes=19)
+    text = kitchen.get(at(venue)).content.decode()
+    assert [classes[1:] for classes, _ in ages_of(text)] == [["late"]] * 4 + [[], []]
+    assert "Orders turn amber after 15 minutes and red after 19. Times are in Europe/Rome." in text
+
+
+@pytest.mark.exhaustive
+def test_orders_are_sorted_by_due_time_and_late_by_the_time_at_which_the_kitchen_must_begin(
+    venue: Venue, kitchen: Client
+) -> None:
+    OrderingSettings.objects.create(venue=venue, prep_minutes=20)
+    hour = timedelta(hours=1)
+    later = builders.order(venue, now=NOON - hour)
+    Order.objects.filter(pk=later.pk).update(requested_at=NOON + hour, promised_at=NOON + 2 * hour)
+    requested = builders.order(venue, now=NOON - hour)
+    Order.objects.filter(pk=requested.pk).update(requested_at=NOON + timedelta(minutes=5), promised_at=None)
+    builders.order(venue, now=NOON - timedelta(minutes=12))
+    builders.order(venue, now=NOON - timedelta(minutes=25))
+    text = kitchen.get(at(venue)).content.decode()
+    assert [part.split("<")[0] for part in text.split("<span>due <b>")[1:]] == ["12:55", "13:05", "13:08", "15:00"]
+    assert ages_of(text) == [
+        (["ticket", "late"], "25 min"),
+        (["ticket", "warn"], "15 min"),
+        (["ticket", "warn"], "12 min"),
+        (["ticket"], "0 min"),
+    ]
+
+
+@pytest.mark.exhaustive
+def test_a_station_sees_its_lines_and_without_stations_there_is_no_filter(venue: Venue, kitchen: Client) -> None:
+    lines = [{"menu_item_id": dish, "quantity": 1} for dish in ("steak", "beer")]
+    orders = [builders.order(venue, items=lines), builders.order(venue, items=lines[1:])]
+    assert 'class="stations"' not in kitchen.get(at(venue)).content.decode()
+    OrderItem.objects.filter(menu_item_id="steak").update(station="grill & wok")
+    text = kitchen.get(at(venue)).content.decode()
+    assert f'<a href="{at(venue)}?station=grill%20%26%20wok"><bdi>grill &amp; wok</bdi></a>' in text
+    for path in ("", "/columns"):
+        text = kitchen.get(at(venue, path), {"station": "grill & wok"}).content.decode()
+        assert [order.public_id for order in orders if f'id="card-{order.public_id}"' in text] == [orders[0].public_id]
+        assert 'data-waiting="1">' in text
+        assert "steak</bdi>" in text
+        assert "beer" not in text
+    sent = {"accept": f"{orders[0].public_id} 1"}
+    answer = kitchen.post(at(venue, "/moves?station=grill+%26+wok"), sent)
+    assert answer.headers["Location"] == at(venue, "?station=grill+%26+wok")
+    commands.change_status(orders[0], "cancelled", now=NOON, actor="system")
+    text = kitchen.get(at(venue), {"station": "grill & wok"}).content.decode()
+    assert "Nothing for <bdi>grill &amp; wok</bdi>" in text
+
+
+@pytest.mark.exhaustive
+def test_a_manager_sets_the_minutes_and_amber_comes_before_red(venue: Venue, kitchen: Client) -> None:
+    manager, path = users.member(venue, "manager"), at(venue, "/settings")
+    assert kitchen.get(path).status_code == 403
+    assert f'href="{path}"' not in kitchen.get(at(venue)).content.decode()
+    assert f'href="{path}"' in manager.get(at(venue)).content.decode()
+    for warn, late, message in (
+        (20, 20, "An order is marked before it is late."),
+        (0, 20, "An order is marked before it is late."),
+        ("", 20, "This field is required."),
+        (1, 40000, "Ensure this value is less than or equal to 32767."),
+    ):
+        refused = manager.post(path, {"warn_minutes": warn, "late_minutes": late})
+        assert refused.status_code == 400
+        assert message in refused.content.decode()
+    assert not OrderingSettings.objects.exists()
+    OrderingSettings.objects.create(venue=venue, prep_minutes=30)
+    answer = manager.post(path, {"warn_minutes": 5, "late_minutes": 8, "prep_minutes": 1})
+    assert answer.headers["Location"] == at(venue)
+    assert OrderingSettings.objects.values_list("warn_minutes", "late_minutes", "prep_minutes").get() == (5, 8, 30)
 
 
 @pytest.mark.exhaustive
@@ -149,7 +224,7 @@ def test_of_more_than_a_hundred_orders_the_oldest_are_shown_and_the_others_count
         builders.order(venue, now=NOON - timedelta(seconds=200 - number))
     text = kitchen.get(at(venue)).content.decode()
     assert text.count('class="ticket ') == 100
-    assert ">3 more</a>, newer than these" in text
+    assert ">3 more</a>, due later than these" in text
     assert 'data-newest-number="103"' in text
 
 
@@ -176,13 +251,13 @@ def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client
 def test_a_tap_accepts_an_order_the_next_makes_it_ready_and_each_is_taken_back(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     key = order.public_id
-    assert f'name="accept" value="{key}"' in kitchen.get(at(venue)).content.decode()
-    accepted = tap(kitchen, venue, accept=key).content.decode()
+    assert f'name="accept" value="{key} 1"' in kitchen.get(at(venue)).content.decode()
+    accepted = tap(kitchen, venue, accept=f"{key} 1").content.decode()
     assert f"Order {order.number} is accepted." in accepted
-    assert f'name="ready" value="{key}"' in accepted
+    assert f'name="ready" value="{key} 2"' in accepted
     assert f'name="undo" value="{key} received 2" id="undo"' in accepted
-    ready = tap(kitchen, venue, ready=key).content.decode()
-    assert '<p class="ticket-stage ready">Ready</p>' in ready
+    ready = tap(kitchen, venue, ready=f"{key} 2").content.decode()
+    assert '<span class="ticket-stage ready">Ready</span>' in ready
     assert f'id="next-{key}"' not in ready
     for version, stage in ((3, "accepted"), (4, "received")):
         undone = tap(kitchen, venue, undo=f"{key} {stage} {version}").content.decode()
@@ -197,17 +272,29 @@ def test_a_stage_that_another_tablet_has_set_is_said_and_an_unknown_one_is_not_f
     venue: Venue, kitchen: Client
 ) -> None:
     order = builders.order(venue)
-    tap(kitchen, venue, ready=order.public_id)
-    again = tap(kitchen, venue, accept=order.public_id).content.decode()
-    assert f"Order {order.number} is already ready, by kitchen@example.com." in again
+    tap(kitchen, venue, ready=f"{order.public_id} 1")
+    for verb in ("accept", "ready"):
+        again = tap(kitchen, venue, **{verb: f"{order.public_id} 1"}).content.decode()
+        assert f"Order {order.number} is already ready, by kitchen@example.com." in again
+    for wrong in ("", " 1", "1", f"{order.public_id}", f"{order.public_id} x", f"{order.public_id} -1"):
+        assert tap(kitchen, venue, accept=wrong).status_code == 404
     for wrong in ("handed_over 2", "received", "received x", "received -1", ""):
         assert tap(kitchen, venue, undo=f"{order.public_id} {wrong}").status_code == 404
+
+
+def test_a_card_that_has_changed_otherwise_is_shown_again_before_it_is_moved(venue: Venue, kitchen: Client) -> None:
+    order = builders.order(venue)
+    commands.change_delivery_address(order, "1 Main St", now=NOON, actor="key:rk_live_abcd")
+    answer = tap(kitchen, venue, accept=f"{order.public_id} 1").content.decode()
+    assert f"Order {order.number} has changed meanwhile: received, by the API. Check it and try again." in answer
+    assert f'name="accept" value="{order.public_id} 2"' in answer
+    assert Order.objects.get().stage == "received"
 
 
 def test_undo_reverts_no_later_change_of_others(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     undo = f"{order.public_id} received 2"
-    tap(kitchen, venue, accept=order.public_id)
+    tap(kitchen, venue, accept=f"{order.public_id} 1")
     commands.change_stage(Order.objects.get(), "ready", now=NOON, actor="key:rk_live_abcd")
     answer = tap(kitchen, venue, undo=undo).content.decode()
     assert f"Not undone: order {order.number} is ready, by the API." in answer
@@ -238,7 +325,7 @@ def test_undo_goes_back_to_the_stage_before_the_tap_whoever_set_it(venue: Venue,
     commands.change_stage(order, "preparing", now=NOON, actor="key:rk_live_abcd")
     assert (
         f'value="{order.public_id} preparing 3" id="undo"'
-        in tap(kitchen, venue, ready=order.public_id).content.decode()
+        in tap(kitchen, venue, ready=f"{order.public_id} 2").content.decode()
     )
 
 
@@ -302,6 +389,39 @@ def test_of_two_concurrent_taps_one_moves_the_order_and_the_other_gets_a_message
             assert sum(f"Order {order.number} is already {order.status}, by " in text for text in texts) == 1
 
 
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_of_two_tablets_and_the_api_one_sets_each_stage() -> None:
+    venue = builders.venue()
+    tablets = [users.member(venue, "kitchen"), users.member(venue, "host")]
+    api = builders.client(venue)
+    start = Barrier(3)
+
+    def press(job: tuple[int, Order, str, str]) -> str:
+        who, order, verb, stage = job
+        try:
+            start.wait(timeout=10)
+            if who < 2:
+                return str(tap(tablets[who], venue, **{verb: f"{order.public_id} {order.version}"}).content.decode())
+            path = f"/api/v1/orders/{order.public_id}/stage"
+            headers = {"If-Match": f'"{order.version}"'}
+            return str(api.put(path, {"stage": stage}, content_type="application/json", headers=headers).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(3) as threads:
+        for _ in range(4):
+            order = builders.order(venue)
+            for verb, stage in (("accept", "accepted"), ("ready", "ready")):
+                answers = list(threads.map(press, [(who, order, verb, stage) for who in range(3)]))
+                version = order.version
+                order.refresh_from_db()
+                assert (order.stage, order.version) == (stage, version + 1)
+                moved = [f"Order {order.number} is {stage}.<" in text or text == "200" for text in answers]
+                assert sum(moved) == 1
+    assert Event.objects.filter(type="order.stage_changed").count() == 8
+
+
 def test_without_a_script_a_tap_leads_back_to_the_board_with_words(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     answer = kitchen.post(at(venue, "/moves"), {"complete": order.public_id}, follow=True)
@@ -323,6 +443,42 @@ def test_what_customers_write_shows_as_text(venue: Venue, kitchen: Client) -> No
         text = kitchen.get(f"/dashboard/{venue.public_id}/{path}").content.decode()
         assert "<script>alert" not in text
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+@pytest.mark.exhaustive
+def test_a_printer_is_set_where_the_installation_allows_it(venue: Venue, settings: Any) -> None:
+    manager, path = users.member(venue, "manager"), at(venue, "/settings")
+    minutes = {"warn_minutes": 5, "late_minutes": 8}
+    assert 'name="printer_address"' not in manager.get(path).content.decode()
+    assert manager.post(path, minutes | {"printer_address": "192.168.1.9", "printer_port": 9100}).status_code == 302
+    assert OrderingSettings.objects.get().printer_address is None
+    settings.PRINTER_NETWORKS = [ip_network("192.168.1.0/24")]
+    for address, port, message in (
+        ("192.168.2.9", 9100, "This installation allows no printer at this address."),
+        ("127.0.0.1", 9100, "This installation allows no printer at this address."),
+        ("printer.local", 9100, "Enter a valid IPv4 or IPv6 address."),
+        ("192.168.1.9", 6379, "A printer&#x27;s port is from 9100 to 9109."),
+    ):
+        refused = manager.post(path, minutes | {"printer_address": address, "printer_port": port})
+        assert refused.status_code == 400
+        assert message in refused.content.decode()
+    assert manager.post(path, minutes | {"printer_address": "192.168.1.9", "printer_port": 9101}).status_code == 302
+    assert OrderingSettings.objects.values_list("printer_address", "printer_port").get() == ("192.168.1.9", 9101)
+    assert manager.post(path, minutes | {"printer_address": "", "printer_port": 9100}).status_code == 302
+    assert OrderingSettings.objects.get().printer_address is None
+
+
+def test_card_and_ticket_show_modifiers_table_and_due_time(venue: Venue, kitchen: Client) -> None:
+    order = builders.order(venue)
+    Order.objects.update(is_dine_in=True, table="T5")
+    OrderItem.objects.update(modifiers=[{"name": "Large", "modifiers": [{"name": "<Thin>", "modifiers": []}]}])
+    for path in ("board", f"orders/{order.public_id}/ticket"):
+        answer = kitchen.get(f"/dashboard/{venue.public_id}/{path}")
+        for text in ("Large, &lt;Thin&gt;</bdi>", "able <b><bdi>T5</bdi></b>", "<b>13:15</b>"):
+            assert text in answer.content.decode()
+    # The board prints it from a frame.
+    assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
 
 
 @pytest.mark.exhaustive

@@ -1,0 +1,156 @@
+"""Kitchen tickets on a network printer: each once, later if the printer is away, and only where it is allowed."""
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from accounts.models import Venue
+from orders import ticket_printing
+from orders.models import Order, OrderingSettings, OrderItem
+from tests.support import builders
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+class Printer:
+    """A printer that keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.server = listen_on_free_port()
+        self.port = self.server.getsockname()[1]
+        self.jobs: list[bytes] = []
+        self.thread = Thread(target=self.run)
+        self.thread.start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                client, _ = self.server.accept()
+            except OSError:
+                return
+            with client, client.makefile("rb") as stream:
+                self.jobs.append(stream.read())
+
+    def close(self) -> bytes:
+        """Switch it off; all that it has printed."""
+        if self.thread.is_alive():
+            self.server.shutdown(socket.SHUT_RDWR)
+            self.server.close()
+            self.thread.join()
+        return b"".join(self.jobs)
+
+
+def listen_on_free_port() -> socket.socket:
+    """A socket on a port of printers that no other test uses."""
+    for port in range(9100, 9110):
+        try:
+            return socket.create_server(("127.0.0.1", port))
+        except OSError:
+            continue
+    raise OSError("all ports of printers are in use")
+
+
+@pytest.fixture(autouse=True)
+def allowed(settings: Any) -> None:
+    settings.PRINTER_NETWORKS = [ip_network("127.0.0.0/8")]
+
+
+@pytest.fixture
+def printer() -> Iterator[Printer]:
+    with closing(Printer()) as printer:
+        yield printer
+
+
+def set_printer(venue: Venue, port: int, address: str = "127.0.0.1") -> None:
+    OrderingSettings.objects.update_or_create(venue=venue, defaults={"printer_address": address, "printer_port": port})
+
+
+def test_a_new_order_is_printed_once_with_its_number_due_time_table_lines_and_notes(
+    venue: Venue, printer: Printer
+) -> None:
+    set_printer(venue, printer.port)
+    items = [
+        {"menu_item_id": "margherita", "quantity": 2, "notes": "no basil\n\x1bp0 well done"},
+        {"menu_item_id": "crème brûlée", "quantity": 1},
+    ]
+    order = builders.order(venue, now=NOON, items=items)
+    Order.objects.filter(pk=order.pk).update(is_dine_in=True, table="T5")
+    cheese = {"name": "Cheese", "modifiers": [{"name": "Extra", "modifiers": []}]}
+    OrderItem.objects.filter(order=order, position=0).update(modifiers=[cheese, {"name": "Large", "modifiers": []}])
+    builders.order(venue, now=NOON, status="completed")
+    builders.order(venue, now=NOON - timedelta(hours=3), customer_id="old")
+    for _ in range(2):
+        ticket_printing.print_new_tickets(now=NOON + timedelta(seconds=5))
+    order.refresh_from_db()
+    assert order.ticket_printed_at == NOON + timedelta(seconds=5)
+    output = printer.close()
+    assert output.startswith(b"\x1b@")
+    assert output.count(b"Order 1") == output.count(b"\x1dV") == 1
+    for text in (
+        b"Due 13:15",
+        b"Table T5",
+        b"DINE-IN",
+        b"2 x margherita",
+        b"+ Cheese",
+        b"+ Extra",
+        b"+ Large",
+        b"> no basil",
+        b">  p0 well done",
+    ):
+        assert text in output
+    assert b"cr\x8ame br\x96l\x82e" in output
+    assert b"\x1bp0" not in output
+    assert b"old" not in output
+
+
+def test_an_order_waits_for_a_printer_that_is_away(venue: Venue) -> None:
+    with closing(listen_on_free_port()) as server:
+        port = server.getsockname()[1]
+        set_printer(venue, port)
+        server.close()
+        builders.order(venue, now=NOON)
+        ticket_printing.print_new_tickets(now=NOON)
+        assert Order.objects.get().ticket_printed_at is None
+    printer = Printer()
+    set_printer(venue, printer.port)
+    ticket_printing.print_new_tickets(now=NOON)
+    assert printer.close().count(b"Order 1") == 1
+
+
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_of_concurrent_runs_one_prints_each_order(printer: Printer) -> None:
+    venue = builders.venue()
+    set_printer(venue, printer.port)
+    for _ in range(5):
+        builders.order(venue, now=NOON)
+
+    def run(_: int) -> None:
+        try:
+            ticket_printing.print_new_tickets(now=NOON)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(run, range(8)))
+    output = printer.close()
+    assert [output.count(f"Order {number}".encode()) for number in range(1, 6)] == [1] * 5
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "::1", "169.254.169.254"])
+def test_an_address_that_is_not_allowed_now_gets_nothing(
+    venue: Venue, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    set_printer(venue, 9100, address)
+    builders.order(venue, now=NOON)
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("connected"))
+    ticket_printing.print_new_tickets(now=NOON)
+    assert Order.objects.get().ticket_printed_at is None
