@@ -1,7 +1,6 @@
 """Modifier groups in the back office."""
 
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.contrib import admin
@@ -11,6 +10,7 @@ from django.http import HttpRequest
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
 from orders.admin.events import MenuEventsAdmin
+from orders.admin.menus import parse_uuid
 from orders.models import MenuItem, Modifier, ModifierGroup
 
 
@@ -35,7 +35,7 @@ class ModifierInline(admin.TabularInline[Modifier, ModifierGroup]):
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
         """Offer the dishes and the other groups of the menu; on the page of a new group, none."""
-        key = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
+        key = request.resolver_match.kwargs.get("object_id", "") if request.resolver_match else ""
         group = ModifierGroup.objects.filter(pk=parse_uuid(key)).first()
         menu = group.menu_id if group else None
         if db_field.name == "item":
@@ -72,10 +72,3 @@ class ModifierGroupAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     @admin.display(description="Venue", ordering="menu__venue__name")
     def venue(self, group: ModifierGroup) -> str:
         return group.menu.venue.name
-
-
-def parse_uuid(text: str | None) -> UUID | None:
-    try:
-        return UUID(text or "")
-    except ValueError:
-        return None

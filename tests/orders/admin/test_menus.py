@@ -170,7 +170,7 @@ def test_prices_and_availability_are_edited_in_the_list(staff: Client, venue: Ve
     item.refresh_from_db()
     assert (item.price, item.is_available) == (Decimal("10.5"), False)
     refused = staff.post(path, row | {"form-0-price": "10.505", "form-0-is_available": "on"})
-    assert "An amount in EUR has at most 2 decimals." in refused.content.decode()
+    assert "A price in EUR has at most 2 decimals." in refused.content.decode()
     item.refresh_from_db()
     assert (item.price, item.is_available) == (Decimal("10.5"), False)
 
