@@ -24,11 +24,24 @@ from framework.api.query_params.declarations import DateTimeParam
 from framework.api.urls import public_url
 from orders import pricing
 from orders.menu.photos import thumbnail_path
-from orders.models import Allergen, ChargeRule, Fulfilment, Menu, MenuCategory, MenuItem, Order, OrderItem
+from orders.models import (
+    Allergen,
+    ChargeRule,
+    Diet,
+    Fulfilment,
+    Menu,
+    MenuCategory,
+    MenuItem,
+    Modifier,
+    ModifierGroup,
+    Order,
+    OrderItem,
+)
 from orders.order_json import FIELDS, serialize_fulfilment
 
 MAX_MODIFIERS = 300
 AMOUNT = r"^\d+(\.\d+)?$"
+SIGNED_AMOUNT = r"^-?\d+(\.\d+)?$"
 
 
 class AmountField(TextField):
@@ -284,21 +297,46 @@ class OrderRecord(serializers.ModelSerializer[Order]):
         return serialize_fulfilment(order)
 
 
+TRANSLATIONS = {
+    "type": "object",
+    "description": "By language.",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "description": {"type": "string"}},
+    },
+}
+
+
 class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
-    """A dish or a drink. The context has the `currency` of the menu, and `today` at the venue."""
+    """A dish or a drink, from `orders.menu.documents.items_with_groups`. The context has the `currency` of the menu,
+    and `today` at the venue.
+    """
 
     id = serializers.CharField(source="ref", read_only=True, help_text="The `menu_item_id` by which it is ordered.")
     price = serializers.SerializerMethodField(help_text="In the currency of the menu.")
     tax_percent = serializers.SerializerMethodField()
+    takeaway_tax_percent = serializers.SerializerMethodField(
+        help_text="For pick-up and delivery; null: `tax_percent` too."
+    )
     allergens = serializers.ListField(child=serializers.ChoiceField(choices=Allergen.choices), read_only=True)
+    diets = serializers.ListField(child=serializers.ChoiceField(choices=Diet.choices), read_only=True)
     photo = serializers.SerializerMethodField(help_text="URLs of its photo at most 400 and 1200 pixels wide, or null.")
-    is_sold_out = serializers.SerializerMethodField(help_text="Today, by the venue's clock.")
+    is_sold_out = serializers.SerializerMethodField(
+        help_text="Marked as sold out today, by the venue's clock, or no portion is left."
+    )
+    prep_minutes = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="If it takes longer than the venue's orders do."
+    )
+    stock = serializers.IntegerField(read_only=True, allow_null=True, help_text="Portions left; null: not counted.")
+    translations = serializers.SerializerMethodField()
+    modifier_groups = serializers.SerializerMethodField(help_text="Ids of the groups that are asked for it, in order.")
 
     class Meta:
         model = MenuItem
         fields = [
-            *("id", "name", "description", "price", "tax_percent", "allergens", "photo"),
-            *("is_available", "is_sold_out"),
+            *("id", "name", "description", "price", "tax_percent", "takeaway_tax_percent", "allergens", "diets"),
+            *("photo", "is_available", "is_sold_out", "station", "prep_minutes", "stock", "translations"),
+            "modifier_groups",
         ]
         read_only_fields = fields
 
@@ -309,6 +347,11 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
     @extend_schema_field({"type": "string", "pattern": AMOUNT})
     def get_tax_percent(self, item: MenuItem) -> str:
         return pricing.format_percent(item.tax_percent)
+
+    @extend_schema_field({"type": ["string", "null"], "pattern": AMOUNT})
+    def get_takeaway_tax_percent(self, item: MenuItem) -> str | None:
+        percent = item.takeaway_tax_percent
+        return None if percent is None else pricing.format_percent(percent)
 
     @extend_schema_field(
         {
@@ -322,7 +365,15 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
         return {size: public_url(thumbnail_path(photo, size)) for size in ("small", "large")} if photo else None
 
     def get_is_sold_out(self, item: MenuItem) -> bool:
-        return bool(item.sold_out_on == self.context["today"])
+        return item.is_sold_out(self.context["today"])
+
+    @extend_schema_field(TRANSLATIONS)
+    def get_translations(self, item: MenuItem) -> dict[str, Any]:
+        return dict(item.translations)
+
+    def get_modifier_groups(self, item: MenuItem) -> list[str]:
+        refs: list[str] = item.group_refs  # type: ignore[attr-defined]
+        return refs
 
 
 class MenuCategoryRecord(serializers.ModelSerializer[MenuCategory]):
@@ -338,22 +389,76 @@ class MenuCategoryRecord(serializers.ModelSerializer[MenuCategory]):
         read_only_fields = fields
 
 
+class MenuModifierRecord(serializers.ModelSerializer[Modifier]):
+    """A choice of a group."""
+
+    id = serializers.CharField(source="ref", read_only=True, help_text="The `id` by which an order chooses it.")
+    price = serializers.SerializerMethodField(help_text="Added to the price of the dish; it may be negative.")
+    allergens = serializers.ListField(child=serializers.ChoiceField(choices=Allergen.choices), read_only=True)
+    menu_item_id = serializers.CharField(
+        source="item_ref", read_only=True, allow_null=True, help_text="The dish of which it takes a portion."
+    )
+    modifier_group = serializers.CharField(
+        source="nested_group_ref", read_only=True, allow_null=True, help_text="The group that is asked for it."
+    )
+    translations = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Modifier
+        fields = [
+            *("id", "name", "price", "is_default", "is_available", "allergens", "menu_item_id", "modifier_group"),
+            "translations",
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "string", "pattern": SIGNED_AMOUNT})
+    def get_price(self, modifier: Modifier) -> str:
+        return pricing.format_amount(modifier.price_delta, self.context["currency"])
+
+    @extend_schema_field(TRANSLATIONS)
+    def get_translations(self, modifier: Modifier) -> dict[str, Any]:
+        return dict(modifier.translations)
+
+
+class ModifierGroupRecord(serializers.ModelSerializer[ModifierGroup]):
+    """A question about dishes, with its choices in their order."""
+
+    id = serializers.CharField(source="ref", read_only=True)
+    translations = serializers.SerializerMethodField()
+    modifiers = MenuModifierRecord(many=True, read_only=True)
+
+    class Meta:
+        model = ModifierGroup
+        fields = ["id", "name", "min_choices", "max_choices", "translations", "modifiers"]
+        read_only_fields = fields
+
+    @extend_schema_field(TRANSLATIONS)
+    def get_translations(self, group: ModifierGroup) -> dict[str, Any]:
+        return dict(group.translations)
+
+
 @extend_schema_serializer(many=False)
 class MenuRecord(serializers.ModelSerializer[Menu]):
-    """The menu of a venue, with its categories and dishes in their order."""
+    """The menu of a venue, with its categories and dishes in their order, and its modifier groups by their ids."""
 
     object = ConstantField("menu")
     currency = serializers.CharField(source="venue.currency", read_only=True)
     prices_include_tax = serializers.BooleanField(source="venue.prices_include_tax", read_only=True)
     categories = serializers.SerializerMethodField()
+    modifier_groups = serializers.SerializerMethodField()
 
     class Meta:
         model = Menu
-        fields = ["object", "is_published", "currency", "prices_include_tax", "categories"]
+        fields = ["object", "is_published", "currency", "prices_include_tax", "categories", "modifier_groups"]
         read_only_fields = fields
 
+    # A menu that is not stored stands for a venue without one.
     @extend_schema_field(MenuCategoryRecord(many=True))
     def get_categories(self, menu: Menu) -> Any:
-        # A menu that is not stored stands for a venue without one.
         categories = () if menu._state.adding else menu.categories.all()
         return MenuCategoryRecord(categories, many=True, context=self.context).data
+
+    @extend_schema_field(ModifierGroupRecord(many=True))
+    def get_modifier_groups(self, menu: Menu) -> Any:
+        groups = () if menu._state.adding else menu.modifier_groups.all()
+        return ModifierGroupRecord(groups, many=True, context=self.context).data

@@ -21,8 +21,11 @@ class InsufficientScope(ApiError):
 
 
 def get_required_scope(view: Any, method: str | None) -> str:
-    """Return the scope that this method of the view requires: read or write on the view's `scope`."""
-    return Scope(f"{view.scope}:{'read' if method in SAFE_METHODS else 'write'}").value
+    """Return the scope that this method of the view requires: read on the view's `scope`, or write on it or on its
+    `write_scope`."""
+    if method in SAFE_METHODS:
+        return Scope(f"{view.scope}:read").value
+    return Scope(f"{getattr(view, 'write_scope', view.scope)}:write").value
 
 
 class HasScope(BasePermission):

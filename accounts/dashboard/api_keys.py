@@ -22,8 +22,9 @@ from framework.public_ids import decode
 # Inactive keys that the page lists.
 MAX_INACTIVE = 50
 SCOPE_LABELS = {
-    Scope.ORDERS_READ: "Read orders",
+    Scope.ORDERS_READ: "Read orders and the menu",
     Scope.ORDERS_WRITE: "Place orders and change their status",
+    Scope.MENU_WRITE: "Change the menu",
     Scope.RESERVATIONS_READ: "Read reservations",
     Scope.RESERVATIONS_WRITE: "Create reservations",
 }

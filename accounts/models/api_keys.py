@@ -72,6 +72,7 @@ class Scope(models.TextChoices):
 
     ORDERS_READ = "orders:read"
     ORDERS_WRITE = "orders:write"
+    MENU_WRITE = "menu:write"
     RESERVATIONS_READ = "reservations:read"
     RESERVATIONS_WRITE = "reservations:write"
 
@@ -126,7 +127,7 @@ class ApiKey(models.Model):
     scopes = ArrayField(
         models.CharField(max_length=20, choices=Scope),
         default=all_scopes,
-        help_text="Permissions: read or write orders and reservations",
+        help_text="Permissions: read or write orders and reservations, write menus",
     )
     allowance = models.PositiveIntegerField(default=1000, help_text="Requests an hour")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -146,7 +147,9 @@ class ApiKey(models.Model):
             models.CheckConstraint(
                 name="api_key_scopes_known",
                 condition=Q(
-                    scopes__contained_by=["orders:read", "orders:write", "reservations:read", "reservations:write"]
+                    scopes__contained_by=[
+                        *("orders:read", "orders:write", "menu:write", "reservations:read", "reservations:write")
+                    ]
                 ),
             ),
         ]

@@ -51,6 +51,12 @@ def if_match_versions(request: HttpRequest | Request) -> frozenset[int] | None:
     return frozenset(int(text) for weak, text in parse_etags(header) if not weak and VERSION.fullmatch(text))
 
 
+def if_match_tags(request: HttpRequest | Request) -> frozenset[str] | None:
+    """The entity tags that If-Match allows, None if it allows any. A weak tag allows none."""
+    header = request.META.get("HTTP_IF_MATCH", "*").strip()
+    return None if header == "*" else frozenset(text for weak, text in parse_etags(header) if not weak)
+
+
 def matches_if_none_match(request: HttpRequest | Request, version: int | str) -> bool:
     """Whether If-None-Match names this version."""
     header = request.META.get("HTTP_IF_NONE_MATCH", "").strip()

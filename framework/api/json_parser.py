@@ -190,14 +190,14 @@ class StrictJSONParser(BaseParser):
         return json_body((parser_context or {})["request"])
 
 
-def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
-    """The JSON object in the body of this request.
+def json_body(request: HttpRequest | Request, *, limit: int | None = None) -> Mapping[str, Any]:
+    """The JSON object in the body of this request, which has at most `limit` bytes, by default MAX_BODY_BYTES.
 
     Views call this rather than `request.data`, which is empty for a chunked body or one without a content type.
     Raises MalformedBody.
     """
     check_headers(request)
-    raw = read_body(request)
+    raw = read_body(request, limit=limit)
     if not raw.strip():
         raise MalformedBody("The body is empty; send a JSON object.")
     return parse(raw)

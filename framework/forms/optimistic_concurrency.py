@@ -37,6 +37,9 @@ class ChangedFieldsForm(ModelForm[Any]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if self.instance._state.adding:
+            for field in self.fields.values():
+                # Django sets it for columns whose default is a function.
+                field.show_hidden_initial = False
             return
         # A POST without a rendered form has no hidden values; it is compared with the row.
         has_hidden_values = any(name.startswith(self.add_initial_prefix("")) for name in self.data)
@@ -97,7 +100,8 @@ class ConflictCheckForm(ChangedFieldsForm):
         labels = dict(getattr(self.fields[name], "choices", None) or {})
         if value in (None, "", []):
             return "(empty)"
-        text = ", ".join(str(labels.get(item, item)) for item in (value if isinstance(value, list) else [value]))
+        items = value if isinstance(value, list) else [value]
+        text = ", ".join(str(labels.get(item, item) if labels else item) for item in items)
         return f"“{text}”"
 
 

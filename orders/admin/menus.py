@@ -16,13 +16,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders import pricing
+from orders.admin.events import MenuEventsAdmin, record_updated
 from orders.menu import editing, photos
 from orders.menu.forms import AllergensAndPhotoForm
+from orders.menu.item_changes import change_items
 from orders.models import Menu, MenuCategory, MenuItem
-from orders.models.menus import MenuItems
 
 OF_MENU = "menu__id__exact"
 NO_MENU = UUID(int=0)
@@ -39,9 +41,10 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
 
 @admin.register(Menu)
-class MenuAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
+class MenuAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Menus with their categories; dishes have their own list."""
 
+    menu_column = "id"
     list_display = ["venue", "is_published", "dishes"]
     list_select_related = ["venue"]
     list_filter = ["is_published"]
@@ -79,11 +82,23 @@ class MenuAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
 
     @admin.action(description="Publish: limit orders to the menu and use its prices", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
-        self.message_user(request, f"{queryset.update(is_published=True)} published.", messages.SUCCESS)
+        self.message_user(request, f"{set_published(request, queryset, True)} published.", messages.SUCCESS)
 
     @admin.action(description="Unpublish: accept any item id, without prices", permissions=["change"])
     def unpublish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
-        self.message_user(request, f"{queryset.update(is_published=False)} unpublished.", messages.SUCCESS)
+        self.message_user(request, f"{set_published(request, queryset, False)} unpublished.", messages.SUCCESS)
+
+
+def set_published(request: HttpRequest, menus: QuerySet[Menu], is_published: bool) -> int:
+    """Publish or unpublish the menus, also empty ones; return how many there are."""
+    with transaction.atomic():
+        # The list of the page is grouped, and no lock is possible on groups.
+        rows = Menu.objects.filter(pk__in=list(menus.values_list("pk", flat=True)))
+        found = dict(rows.select_for_update().values_list("pk", "is_published"))
+        changed = [menu for menu, was_published in found.items() if was_published != is_published]
+        Menu.objects.filter(pk__in=changed).update(is_published=is_published)
+        record_updated(request, changed)
+    return len(found)
 
 
 class MenuItemListForm(ValidatesUniqueness, ChangedFieldsForm):
@@ -96,13 +111,18 @@ class MenuItemListForm(ValidatesUniqueness, ChangedFieldsForm):
         model = MenuItem
         fields = ["price", "tax_percent"]
         # As narrow as the admin's integers.
-        widgets = {name: NumberInput(attrs={"class": "vIntegerField"}) for name in ("price", "tax_percent")}
+        widgets = {
+            name: NumberInput(attrs={"class": "vIntegerField"})
+            for name in ("price", "tax_percent", "takeaway_tax_percent")
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if self.instance.menu_id:
             self.initial["price"] = pricing.format_amount(self.instance.price, self.instance.menu.venue.currency)
             self.initial["tax_percent"] = pricing.format_percent(self.instance.tax_percent)
+            takeaway = self.instance.takeaway_tax_percent
+            self.initial["takeaway_tax_percent"] = None if takeaway is None else pricing.format_percent(takeaway)
 
 
 class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
@@ -110,7 +130,7 @@ class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
+class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
 
     venue_path = "menu__venue"
@@ -125,8 +145,9 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     list_per_page = 50
     actions = ["sell_out", "make_available"]
     fields = [
-        *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent"), "allergens"),
-        *("current_photo", "file", "removes_photo", ("is_available", "sold_out_on"), "position"),
+        *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent", "takeaway_tax_percent")),
+        *("allergens", "diets", "translations", "current_photo", "file", "removes_photo", ("station", "prep_minutes")),
+        *(("is_available", "sold_out_on", "stock"), "position"),
     ]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
@@ -149,7 +170,7 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         return super().get_changelist_form(request, **{"form": MenuItemListForm} | options)
 
     def delete_model(self, request: HttpRequest, obj: MenuItem) -> None:
-        editing.delete(obj)
+        editing.delete(obj, actor=get_staff_actor(request), now=timezone.now())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         with transaction.atomic():
@@ -215,12 +236,15 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         return self.has_change_permission(request) or request.user.has_perm("orders.sell_out_menuitem")
 
     @admin.action(description="Sold out today", permissions=["sell_out"])
-    def sell_out(self, request: HttpRequest, queryset: MenuItems) -> None:
-        self.message_user(request, f"{queryset.sell_out(now=timezone.now())} sold out today.", messages.SUCCESS)
+    def sell_out(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
+        number = change_items(queryset, {"is_sold_out": True}, actor=get_staff_actor(request), now=timezone.now())
+        self.message_user(request, f"{number} sold out today.", messages.SUCCESS)
 
     @admin.action(description="Available again", permissions=["sell_out"])
-    def make_available(self, request: HttpRequest, queryset: MenuItems) -> None:
-        self.message_user(request, f"{queryset.make_available()} available again.", messages.SUCCESS)
+    def make_available(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
+        changes = {"is_sold_out": False, "is_available": True}
+        number = change_items(queryset, changes, actor=get_staff_actor(request), now=timezone.now())
+        self.message_user(request, f"{number} available again.", messages.SUCCESS)
 
 
 def get_menu_id(request: HttpRequest) -> UUID:

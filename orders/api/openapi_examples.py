@@ -30,3 +30,16 @@ SET_STAGE = [
     OpenApiExample("A pending order that is ready", value=READY, response_only=True, status_codes=["200"]),
 ]
 MENU = [OpenApiExample("A menu of one dish", value=VALUES["menu"], response_only=True, status_codes=["200"])]
+REPLACE_MENU = [
+    OpenApiExample("A menu of one dish", value=VALUES["menu"], request_only=True),
+    *MENU,
+    OpenApiExample(
+        "With dry_run: what would change", value=VALUES["menu_changes"], response_only=True, status_codes=["200"]
+    ),
+]
+CHANGE_MENU_ITEM = [
+    OpenApiExample("Twelve portions are left", value=VALUES["menu_item_changes"], request_only=True),
+    OpenApiExample(
+        "The dish", value=VALUES["menu"]["categories"][0]["items"][0], response_only=True, status_codes=["200"]
+    ),
+]

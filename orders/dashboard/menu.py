@@ -17,7 +17,9 @@ from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
 from orders import pricing
 from orders.menu import editing, photos
-from orders.menu.forms import CategoryForm, ItemForm
+from orders.menu.forms import CategoryForm, ItemForm, StockForm
+from orders.menu.item_changes import change_items
+from orders.menu.serializers import MAX_STOCK
 from orders.models import Menu, MenuCategory, MenuItem
 
 FORMS = {"item": ItemForm, "category": CategoryForm}
@@ -72,7 +74,7 @@ def set_published(request: PageRequest) -> HttpResponse:
     venue = request.access.venue
     is_published = request.POST.get("to") == "published"
     try:
-        editing.set_published(venue, is_published=is_published)
+        editing.set_published(venue, is_published=is_published, actor=request.access.actor, now=timezone.now())
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
@@ -89,6 +91,11 @@ def get_row(request: PageRequest, kind: str, key: UUID) -> MenuItem | MenuCatego
     return row
 
 
+def change_item(request: PageRequest, item: Any, **changes: Any) -> None:
+    rows = MenuItem.objects.filter(pk=item.pk)
+    change_items(rows, changes, actor=request.access.actor, now=timezone.now())
+
+
 def respond_updated(request: PageRequest, message: str) -> HttpResponse:
     """Render the updated list for htmx; otherwise redirect to the menu page."""
     if request.headers.get("HX-Request") == "true":
@@ -101,19 +108,28 @@ def respond_updated(request: PageRequest, message: str) -> HttpResponse:
 def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     """Mark a dish as sold out for the venue's day, or as available again. A hidden dish stays hidden."""
     item = get_row(request, "item", key)
-    row = MenuItem.objects.filter(pk=item.pk)
-    if request.POST.get("to") == "back":
-        row.update(sold_out_on=None)
-        return respond_updated(request, f"{item.name} is available again.")
-    row.sell_out(now=timezone.now())
-    return respond_updated(request, f"{item.name} is sold out today.")
+    is_sold_out = request.POST.get("to") != "back"
+    change_item(request, item, is_sold_out=is_sold_out)
+    return respond_updated(request, f"{item.name} is {'sold out today' if is_sold_out else 'available again'}.")
+
+
+@page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
+def set_stock(request: PageRequest, *, key: UUID) -> HttpResponse:
+    """Set how many portions of a dish are left; empty: not counted."""
+    item = get_row(request, "item", key)
+    form = StockForm(request.POST)
+    if not form.is_valid():
+        return respond_updated(request, f"Not saved: portions are a whole number from 0 to {MAX_STOCK:,}, or empty.")
+    stock = form.cleaned_data["stock"]
+    change_item(request, item, stock=stock)
+    return respond_updated(request, f"{item.name}: {'not counted' if stock is None else f'{stock} left'}.")
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
     item = get_row(request, "item", key)
     is_on = request.POST.get("to") == "on"
-    MenuItem.objects.filter(pk=item.pk).update(is_available=is_on)
+    change_item(request, item, is_available=is_on)
     return respond_updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
 
 
@@ -121,7 +137,7 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
 def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
     row = get_row(request, kind, key)
     up = request.POST.get("to") == "up"
-    if editing.move(row, up=up):
+    if editing.move(row, up=up, actor=request.access.actor, now=timezone.now()):
         return respond_updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
     return respond_updated(request, f"{row.name} is already {'first' if up else 'last'}.")
 
@@ -142,10 +158,17 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
         form.initial["category"] = request.GET["category"]
     if form.is_valid():
         siblings = form.cleaned_data["category"].items if kind == "item" else categories
-        if try_save(form, siblings):
+        if try_save(form, siblings, actor=request.access.actor):
             messages.success(request, f"Saved: {form.instance.name}.")
             return redirect("menu", venue=venue.public_id)
-    context = {"form": form, "row": row, "kind": kind, "saved_name": form.initial.get("name", "")}
+    stations = menu.items.exclude(station="").order_by("station").values_list("station", flat=True).distinct()
+    context = {
+        "form": form,
+        "row": row,
+        "kind": kind,
+        "saved_name": form.initial.get("name", ""),
+        "stations": stations if kind == "item" else (),
+    }
     return render(request, "orders/menu_form.html", context, status=400 if form.is_bound else 200)
 
 
@@ -157,16 +180,19 @@ def get_menu(request: PageRequest) -> Menu:
     return Menu.objects.select_related("venue").filter(venue=venue).first() or Menu(venue=venue)
 
 
-def try_save(form: Any, siblings: Any) -> bool:
+def try_save(form: Any, siblings: Any, *, actor: str) -> bool:
     """Save the row, a new one at the end. Return False with a form error after a concurrent change."""
     try:
         with transaction.atomic():
+            Menu.objects.select_for_update().get(pk=form.menu.pk)
             if form.instance._state.adding or "category" in form.changed_data:
                 last = siblings.aggregate(last=Max("position"))["last"]
                 form.instance.position = 0 if last is None else min(last + 1, 32_767)
             form.save()
             if "category" in form.changed_data:
                 form.instance.save(update_fields=["position"])
+            if form.has_changed():
+                editing.record_updated(form.menu, actor=actor, now=timezone.now())
     except IntegrityError:
         form.add_error(None, "The menu was just changed by another user. Check it and try again.")
         return False
@@ -180,7 +206,7 @@ def delete(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "orders/menu_remove.html", {"row": row, "kind": kind})
     try:
-        editing.delete(row)
+        editing.delete(row, actor=request.access.actor, now=timezone.now())
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:

@@ -53,7 +53,11 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
         removes = request.POST.get("removes_missing") == "on"
         try:
             applied = import_file.apply_upload(
-                row, version=request.POST.get("version", ""), removes_missing=removes, now=timezone.now()
+                row,
+                version=request.POST.get("version", ""),
+                removes_missing=removes,
+                actor=request.access.actor,
+                now=timezone.now(),
             )
         except ApiError as refusal:
             messages.error(request, refusal.message)
@@ -71,14 +75,14 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 def render_preview(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
     plan = import_file.plan_import(request.access.venue, csv_format.Sheet.from_json(row.content))
+    # Columns in which no added dish has a value are left out.
+    columns = [name for name in csv_format.COLUMNS if any(dish.values[name] for dish in plan.added)]
     context = {
         "upload": row,
         "plan": plan,
         "max_listed": MAX_LISTED,
-        "added": [
-            (dish.line, [(name, dish.values[name]) for name in csv_format.COLUMNS]) for dish in plan.added[:MAX_LISTED]
-        ],
-        "columns": csv_format.COLUMNS,
+        "added": [(dish.line, [(name, dish.values[name]) for name in columns]) for dish in plan.added[:MAX_LISTED]],
+        "columns": columns,
     }
     return render(request, "orders/menu_upload_preview.html", context, status=status)
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, orders, phone_order, reports
+from orders.dashboard import board, menu, menu_import, modifier_groups, orders, phone_order, reports
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
@@ -25,6 +25,11 @@ urlpatterns = [
     path("<slug:venue>/menu/publish", menu.set_published, name="menu-publish"),
     path("<slug:venue>/menu/items/<uuid:key>/sold-out", menu.set_sold_out, name="menu-item-sold-out"),
     path("<slug:venue>/menu/items/<uuid:key>/switch", menu.set_available, name="menu-item-switch"),
+    path("<slug:venue>/menu/items/<uuid:key>/stock", menu.set_stock, name="menu-item-stock"),
+    path("<slug:venue>/menu/groups", modifier_groups.list_groups, name="menu-groups"),
+    path("<slug:venue>/menu/groups/new", modifier_groups.edit_group, name="menu-group-new"),
+    path("<slug:venue>/menu/groups/<uuid:key>", modifier_groups.edit_group, name="menu-group"),
+    path("<slug:venue>/menu/groups/<uuid:key>/remove", modifier_groups.delete_group, name="menu-group-remove"),
     path("<slug:venue>/menu/upload", menu_import.upload, name="menu-upload"),
     path("<slug:venue>/menu/upload/<uuid:key>", menu_import.preview, name="menu-upload-preview"),
     path("<slug:venue>/menu/menu.csv", menu_import.download, name="menu-csv"),

@@ -13,8 +13,11 @@ from typing import Any
 
 from framework.errors import InvalidRequest
 
-COLUMNS = ("id", "name", "category", "price", "tax_percent", "description", "allergens", "available")
-REQUIRED = COLUMNS[:4]
+COLUMNS = (
+    *("id", "name", "category", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens", "diets"),
+    *("available", "station", "prep_minutes", "stock", "modifier_groups"),
+)
+REQUIRED = COLUMNS[1:4]
 MAX_ROWS = 2_000
 MAX_BYTES = 1024 * 1024
 DELIMITERS = (",", ";", "\t")
@@ -27,9 +30,15 @@ EXAMPLE = {
     "category": "Pizza",
     "price": "9.50",
     "tax_percent": "10",
+    "takeaway_tax_percent": "",
     "description": "Tomato, mozzarella, basil",
     "allergens": "gluten milk",
+    "diets": "vegetarian",
     "available": "yes",
+    "station": "pizza",
+    "prep_minutes": "",
+    "stock": "",
+    "modifier_groups": "",
 }
 
 

@@ -3,7 +3,7 @@
 import re
 
 # Three digits after the comma may be a thousands separator.
-WITH_COMMA = re.compile(r"[0-9]{1,7},[0-9]{1,2}")
+WITH_COMMA = re.compile(r"-?[0-9]{1,7},[0-9]{1,2}")
 
 
 def convert_decimal_comma(text: str) -> str:

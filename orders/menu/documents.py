@@ -4,26 +4,55 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Prefetch
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, OuterRef, Prefetch, QuerySet
 
 from accounts.models import Venue
-from orders.models import Menu, MenuCategory, MenuItem
+from framework.api import conditional_requests
+from framework.api.renderers import JSONRenderer
+from orders.models import ItemModifierGroup, Menu, MenuCategory, MenuItem, Modifier, ModifierGroup
 from orders.serializers import MenuItemRecord, MenuRecord
 
 
+def items_with_groups() -> QuerySet[MenuItem]:
+    """Return dishes in their order in a category, each with `group_refs`, the ids of its modifier groups."""
+    groups = ItemModifierGroup.objects.filter(item=OuterRef("pk")).order_by("position", "group__ref")
+    annotated = MenuItem.objects.annotate(group_refs=ArraySubquery(groups.values("group__ref")))
+    return annotated.order_by("position", "name", "id")
+
+
+def modifiers_with_refs() -> QuerySet[Modifier]:
+    """Return modifiers in their order in a group, with the ids of the dish and the group that they name."""
+    refs = {"item_ref": F("item__ref"), "nested_group_ref": F("nested_group__ref")}
+    return Modifier.objects.annotate(**refs).order_by("position", "name", "id")
+
+
 def serialize_menu(venue: Venue, *, now: datetime) -> dict[str, Any]:
-    """Return the whole menu, published or not; without categories for a venue that has none. Three queries."""
-    items = MenuItem.objects.order_by("position", "name", "id")
-    categories = MenuCategory.objects.order_by("position", "name", "id").prefetch_related(Prefetch("items", items))
-    menu = Menu.objects.filter(venue=venue).prefetch_related(Prefetch("categories", categories)).first()
+    """Return the whole menu, published or not; without categories for a venue that has none. Five queries."""
+    categories = MenuCategory.objects.order_by("position", "name", "id")
+    groups = ModifierGroup.objects.order_by("ref")
+    menu = (
+        Menu.objects.filter(venue=venue)
+        .prefetch_related(
+            Prefetch("categories", categories.prefetch_related(Prefetch("items", items_with_groups()))),
+            Prefetch("modifier_groups", groups.prefetch_related(Prefetch("modifiers", modifiers_with_refs()))),
+        )
+        .first()
+    )
     menu = menu or Menu(venue=venue)
     menu.venue = venue
     record: dict[str, Any] = MenuRecord(menu, context=_context(venue, now=now)).data
     return record
 
 
+def render_menu(venue: Venue, *, now: datetime) -> tuple[bytes, str]:
+    """Return the menu as JSON, and its entity tag. Five queries."""
+    content = JSONRenderer().render(serialize_menu(venue, now=now))
+    return content, conditional_requests.content_etag(content)
+
+
 def serialize_item(item: MenuItem, venue: Venue, *, now: datetime) -> dict[str, Any]:
-    """Return the record of a dish as it stands in the menu."""
+    """Return the record of a dish of `items_with_groups` as it stands in the menu."""
     record: dict[str, Any] = MenuItemRecord(item, context=_context(venue, now=now)).data
     return record
 

@@ -1,17 +1,25 @@
-"""Commands on a venue's menu: publish, move and delete."""
+"""Commands on a venue's menu: publish, move and delete. Each stores its event in its transaction."""
 
 import re
+from collections.abc import Container
+from datetime import datetime
 from itertools import chain, count
 from typing import Any
+from uuid import UUID
 
 from anyascii import anyascii
 from django.db import transaction
-from django.db.models import RestrictedError
+from django.db.models import Count
 
-from accounts.models import Venue
+from accounts.models import EventType, Venue
+from accounts.webhooks import outbox
 from framework.errors import InvalidRequest
 from orders.menu import photos
-from orders.models import Menu, MenuCategory, MenuItem
+from orders.models import Menu, MenuCategory, MenuItem, ModifierGroup
+
+Row = MenuItem | MenuCategory | ModifierGroup
+# Dishes, and modifiers, that an error names.
+MAX_USERS = 5
 
 
 class MenuEmpty(InvalidRequest):
@@ -22,48 +30,82 @@ class CategoryNotEmpty(InvalidRequest):
     """A category with dishes cannot be deleted."""
 
 
+class InUse(InvalidRequest):
+    """A dish or a modifier group that others use cannot be deleted."""
+
+
 def get_or_create_menu(venue: Venue) -> Menu:
     return Menu.objects.get_or_create(venue=venue)[0]
 
 
-def derive_ref(menu: Menu, name: str) -> str:
-    """Return an unused id for a dish of this name: `creme-brulee`, then `creme-brulee-2`. One query."""
-    base = re.sub(r"[^a-z0-9]+", "-", anyascii(name).lower())[:50].strip("-") or "dish"
-    used = set(MenuItem.objects.filter(menu=menu.pk, ref__startswith=base).values_list("ref", flat=True))
+def lock_menu(venue: UUID) -> Menu:
+    """Return the menu of the venue, created if there is none, locked until the end of the transaction.
+
+    Whoever changes rows of several tables of one menu takes this lock. It also prevents a change of the currency.
+    """
+    Menu.objects.get_or_create(venue_id=venue)
+    return Menu.objects.select_for_update().get(venue=venue)
+
+
+def record_updated(menu: Menu, *, actor: str, now: datetime) -> None:
+    """Store the event of a change of the menu, in its transaction. Two queries."""
+    state = Menu.objects.annotate(number=Count("items")).values("is_published", "number").get(pk=menu.pk)
+    record = {"object": "menu", "is_published": state["is_published"], "items": state["number"]}
+    outbox.record_event(menu.venue, EventType.MENU_UPDATED, record=record, subject=menu.pk, actor=actor, now=now)
+
+
+def derive_ref(name: str, used: Container[str], *, default: str) -> str:
+    """Return an unused id for a row of this name: `creme-brulee`, then `creme-brulee-2`."""
+    base = re.sub(r"[^a-z0-9]+", "-", anyascii(name).lower())[:50].strip("-") or default
     return next(ref for ref in chain([base], (f"{base}-{number}" for number in count(2))) if ref not in used)
 
 
-def set_published(venue: Venue, *, is_published: bool) -> None:
+def set_published(venue: Venue, *, is_published: bool, actor: str, now: datetime) -> None:
     """Publish or unpublish the menu. Raises MenuEmpty."""
     with transaction.atomic():
-        get_or_create_menu(venue)
-        menu = Menu.objects.select_for_update().get(venue=venue)
+        menu = lock_menu(venue.pk)
         if is_published and not menu.items.exists():
             raise MenuEmpty("The menu has no dishes, so every order would be rejected. Add a dish first.")
-        Menu.objects.filter(pk=menu.pk).update(is_published=is_published)
+        if Menu.objects.filter(pk=menu.pk).exclude(is_published=is_published).update(is_published=is_published):
+            record_updated(menu, actor=actor, now=now)
 
 
-def delete(row: MenuItem | MenuCategory) -> None:
-    """Delete a dish, or a category without dishes. Raises CategoryNotEmpty."""
-    try:
-        with transaction.atomic():
-            if isinstance(row, MenuItem):
-                photos.discard_on_commit([row.photo_id])
-            row.delete()
-    except RestrictedError as error:
-        number = MenuItem.objects.filter(category=row.pk).count()
-        raise CategoryNotEmpty(
-            f"{row.name} has {number} dish{'es' if number != 1 else ''}. Move or delete them first."
-        ) from error
+def delete(row: Row, *, actor: str, now: datetime) -> None:
+    """Delete a dish, a category without dishes, or a modifier group that nothing uses.
+
+    Raises CategoryNotEmpty, InUse.
+    """
+    with transaction.atomic():
+        menu = Menu.objects.select_for_update().get(pk=row.menu_id)
+        if isinstance(row, MenuCategory):
+            if number := row.items.count():
+                dishes = f"{number} dish{'es' if number != 1 else ''}"
+                raise CategoryNotEmpty(f"{row.name} has {dishes}. Move or delete them first.")
+        elif users := list_users(row):
+            raise InUse(f"{row.name} is used by {', '.join(users)}. Take it out there first.")
+        if isinstance(row, MenuItem):
+            photos.discard_on_commit([row.photo_id])
+        row.delete()
+        record_updated(menu, actor=actor, now=now)
 
 
-def move(row: MenuItem | MenuCategory, *, up: bool) -> bool:
+def list_users(row: MenuItem | ModifierGroup) -> list[str]:
+    """Return the names of the dishes and modifiers that use a group, or of the modifiers that are this dish."""
+    if isinstance(row, MenuItem):
+        modifiers, names = row.part_of, []
+    else:
+        modifiers, names = row.asked_by, list(row.items.order_by("name").values_list("name", flat=True)[:MAX_USERS])
+    chosen = modifiers.select_related("group").order_by("group__name", "name")[:MAX_USERS]
+    return [*names, *(f"{modifier.group.name}: {modifier.name}" for modifier in chosen)]
+
+
+def move(row: MenuItem | MenuCategory, *, up: bool, actor: str, now: datetime) -> bool:
     """Swap a dish in its category, or a category in its menu, with its neighbour; False if there is none.
 
     Locks the menu, so that concurrent moves run one after the other.
     """
     with transaction.atomic():
-        Menu.objects.select_for_update().get(pk=row.menu_id)
+        menu = Menu.objects.select_for_update().get(pk=row.menu_id)
         if isinstance(row, MenuItem):
             category = MenuItem.objects.values_list("category", flat=True).get(pk=row.pk)
             siblings: Any = MenuItem.objects.filter(category=category).order_by("position", "name", "id")
@@ -78,4 +120,5 @@ def move(row: MenuItem | MenuCategory, *, up: bool) -> bool:
         for position, other in enumerate(order):
             if other.position != position:
                 type(other).objects.filter(pk=other.pk).update(position=position)
+        record_updated(menu, actor=actor, now=now)
     return True

@@ -1,5 +1,6 @@
-"""Dashboard forms for dishes and categories."""
+"""Dashboard forms for dishes, categories and modifier groups."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar
@@ -14,18 +15,28 @@ from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
 from orders import pricing
-from orders.menu import editing, photos
+from orders.menu import editing, photos, replacement
 from orders.menu.decimals import convert_decimal_comma
-from orders.models import Allergen, Menu, MenuCategory, MenuItem
+from orders.menu.serializers import MAX_STOCK
+from orders.menu.translation_widget import TranslationsWidget
+from orders.models import Allergen, Diet, ItemModifierGroup, Menu, MenuCategory, MenuItem, Modifier, ModifierGroup
 
 CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
 class AllergensAndPhotoForm(ChangedFieldsForm):
-    """The allergens of a dish as checkboxes, and its photo: uploaded, replaced or removed. For all forms of dishes."""
+    """The allergens and diets of a dish as checkboxes, and its photo: uploaded, replaced or removed.
+
+    For all forms of dishes.
+    """
 
     allergens = forms.MultipleChoiceField(
         choices=[(value, label.capitalize()) for value, label in Allergen.choices],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    diets = forms.MultipleChoiceField(
+        choices=[(value, label.capitalize()) for value, label in Diet.choices],
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -100,20 +111,44 @@ class CommaDecimalField(forms.DecimalField):
 class ItemForm(AllergensAndPhotoForm, MenuRowForm):
     class Meta:
         model = MenuItem
-        field_classes = {"price": CommaDecimalField, "tax_percent": CommaDecimalField}
+        field_classes = dict.fromkeys(("price", "tax_percent", "takeaway_tax_percent"), CommaDecimalField)
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A dish with this id already exists."}}
-        fields = ["name", "ref", "category", "price", "tax_percent", "description", "allergens", "is_available"]
+        fields = [
+            *("name", "ref", "category", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens"),
+            *("diets", "station", "prep_minutes", "stock", "translations", "is_available"),
+        ]
         widgets = {
-            "price": forms.TextInput(attrs={"inputmode": "decimal"}),
-            "tax_percent": forms.TextInput(attrs={"inputmode": "decimal"}),
+            **dict.fromkeys(
+                ("price", "tax_percent", "takeaway_tax_percent"), forms.TextInput(attrs={"inputmode": "decimal"})
+            ),
+            **dict.fromkeys(
+                ("prep_minutes", "stock"), forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
+            ),
+            "station": forms.TextInput(attrs={"list": "stations", "autocomplete": "off"}),
+            "translations": TranslationsWidget({"name": "Name", "description": "Description"}),
         }
-        labels = {"ref": "Id", "tax_percent": "Tax in percent", "is_available": "Available"}
+        labels = {
+            "ref": "Id",
+            "tax_percent": "Tax in percent",
+            "takeaway_tax_percent": "Takeaway tax in percent",
+            "prep_minutes": "Preparation minutes",
+            "stock": "Portions left",
+            "is_available": "Available",
+        }
         help_texts = {
             "ref": "The menu_item_id that API clients use. Leave empty to derive it from the name: pizza-margherita",
+            "takeaway_tax_percent": "For pick-up and delivery. Leave empty for the same tax",
+            "station": "Where it is made: grill, bar",
+            "prep_minutes": "Only if it takes longer than your orders usually do",
+            "stock": "Each order takes its own. Leave empty if they are not counted",
+            "translations": "By language: da, de, de-AT. Leave empty what is not translated",
             "is_available": "If off, the dish cannot be ordered",
         }
 
-    field_order = [*Meta.fields[:-1], "file", "removes_photo", "is_available"]
+    groups = forms.MultipleChoiceField(
+        label="Modifier groups", required=False, widget=forms.CheckboxSelectMultiple, help_text="Sizes, extras, sides"
+    )
+    field_order = [*Meta.fields[:-2], "groups", "translations", "file", "removes_photo", "is_available"]
 
     def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
         super().__init__(*args, menu=menu, **options)
@@ -122,15 +157,180 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
         categories.queryset = MenuCategory.objects.filter(menu=menu).order_by("position", "name")
         categories.empty_label = None
         self.fields["ref"].required = False
+        groups: Any = self.fields["groups"]
+        groups.choices = ModifierGroup.objects.filter(menu=menu).order_by("ref").values_list("ref", "name")
+        # Not a column: the last one who saves the form wins.
+        groups.show_hidden_initial = False
+        self.initial["groups"] = list(
+            ItemModifierGroup.objects.filter(item=self.instance.pk).values_list("group__ref", flat=True)
+        )
+        if not groups.choices:
+            del self.fields["groups"]
         self.fields["price"].help_text = f"In {currency}, with at most {pricing.get_decimals(currency)} decimals"
         if not self.instance._state.adding:
             # Decimals: strings would not equal the parsed values, and every save would count as a change.
             self.initial["price"] = pricing.round_amount(self.instance.price, currency)
-            self.initial["tax_percent"] = Decimal(pricing.format_percent(self.instance.tax_percent))
+            for name in ("tax_percent", "takeaway_tax_percent"):
+                percent = getattr(self.instance, name)
+                self.initial[name] = None if percent is None else Decimal(pricing.format_percent(percent))
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
 
     def clean_ref(self) -> str:
         """Derive the id of a new dish from its name if none is given; that of an existing dish stays."""
         given: str = self.cleaned_data["ref"]
-        return given or self.instance.ref or editing.derive_ref(self.menu, self.cleaned_data.get("name", ""))
+        return given or self.instance.ref or derive_ref(MenuItem, self.menu, self.cleaned_data.get("name", ""), "dish")
+
+    def save_changes(self) -> None:
+        super().save_changes()
+        if "groups" in self.changed_data:
+            self.save_groups()
+
+    def save_groups(self) -> None:
+        """Ask for the chosen groups: for new ones last, in the order of the form."""
+        chosen = self.cleaned_data["groups"]
+        links = ItemModifierGroup.objects.filter(item=self.instance)
+        links.exclude(group__ref__in=chosen).delete()
+        kept = dict(links.values_list("group__ref", "position"))
+        groups = ModifierGroup.objects.filter(menu=self.menu, ref__in=chosen).exclude(ref__in=kept).order_by("ref")
+        for position, group in enumerate(groups, max(kept.values(), default=-1) + 1):
+            links.create(menu=self.menu, item=self.instance, group=group, position=position)
+
+
+def derive_ref(model: type[MenuItem | ModifierGroup], menu: Menu, name: str, default: str) -> str:
+    """Return an id that no row of the menu has. One query."""
+    return editing.derive_ref(
+        name, set(model.objects.filter(menu=menu).values_list("ref", flat=True)), default=default
+    )
+
+
+class StockForm(forms.Form):
+    stock = forms.IntegerField(min_value=0, max_value=MAX_STOCK, required=False)
+
+
+class ModifierGroupForm(MenuRowForm):
+    class Meta:
+        model = ModifierGroup
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "A group with this id already exists."}}
+        fields = ["name", "ref", "min_choices", "max_choices", "translations"]
+        widgets = {"translations": TranslationsWidget({"name": "Name"})}
+        labels = {"ref": "Id", "min_choices": "Choose at least", "max_choices": "Choose at most"}
+        help_texts = {
+            "name": "What the guest chooses: Size, Extras",
+            "ref": "Without spaces. Leave empty to derive it from the name",
+            "min_choices": "0: the guest may choose nothing",
+            "translations": "By language: da, de, de-AT",
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["ref"].required = False
+
+    def clean_ref(self) -> str:
+        given: str = self.cleaned_data["ref"]
+        name = self.cleaned_data.get("name", "")
+        return given or self.instance.ref or derive_ref(ModifierGroup, self.menu, name, "group")
+
+
+class ModifierForm(forms.ModelForm[Modifier]):
+    class Meta:
+        model = Modifier
+        fields = ["name", "ref", "price_delta", "is_default", "is_available", "item", "nested_group"]
+        field_classes = {"price_delta": CommaDecimalField}
+        widgets = {"price_delta": forms.TextInput(attrs={"inputmode": "decimal"})}
+        labels = {
+            "ref": "Id",
+            "price_delta": "Price",
+            "is_default": "Chosen by default",
+            "is_available": "Available",
+            "item": "Is the dish",
+            "nested_group": "Asks for",
+        }
+        help_texts = {"price_delta": "", "is_default": ""}
+
+    def __init__(self, *args: Any, menu: Menu, choices: Mapping[str, Any], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.instance.menu = menu
+        self.fields["ref"].required = False
+        for name, rows in choices.items():
+            field: Any = self.fields[name]
+            field.queryset = field.queryset.filter(menu=menu)
+            # Read once for all forms.
+            field.choices = [("", "---------"), *((row.pk, row.name) for row in rows)]
+        self.initial["price_delta"] = pricing.round_amount(self.instance.price_delta, menu.venue.currency)
+
+
+class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierForm]):
+    """The modifiers of a group as rows, in the order of their numbers."""
+
+    def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
+        self.menu = menu
+        own = options["instance"].pk
+        groups = ModifierGroup.objects.filter(menu=menu).exclude(pk=own).exclude(modifiers__nested_group__isnull=False)
+        choices = {
+            "item": list(MenuItem.objects.filter(menu=menu).order_by("name", "id")),
+            "nested_group": list(groups.order_by("name", "id")),
+        }
+        super().__init__(*args, form_kwargs={"menu": menu, "choices": choices}, **options)
+
+    @property
+    def kept_forms(self) -> list[Any]:
+        """The rows that are stored, in their order."""
+        kept = [
+            form for form in self.forms if form.has_changed() or (form.instance.pk and not form.instance._state.adding)
+        ]
+        kept = [form for form in kept if not form.cleaned_data.get("DELETE")]
+        numbers = [(form.cleaned_data.get("ORDER") or MAX_MODIFIERS, index) for index, form in enumerate(kept)]
+        return [kept[index] for _, index in sorted(numbers)]
+
+    def clean(self) -> None:
+        if any(self.errors):
+            return
+        rows = self.kept_forms
+        others = Modifier.objects.filter(menu=self.menu).exclude(group=self.instance.pk)
+        used = set(others.values_list("ref", flat=True))
+        given = [form.instance.ref for form in rows if form.instance.ref]
+        for form in rows:
+            if form.instance.ref and (form.instance.ref in used or given.count(form.instance.ref) > 1):
+                form.add_error("ref", "Another modifier has this id.")
+        used |= set(given)
+        for form in rows:
+            if not form.instance.ref:
+                form.instance.ref = editing.derive_ref(form.instance.name, used, default="modifier")
+                used.add(form.instance.ref)
+        nested = {form.instance.nested_group_id for form in rows} - {None}
+        if nested - {group.pk for group in self.form_kwargs["choices"]["nested_group"]}:
+            raise forms.ValidationError("A modifier cannot ask for a group whose modifiers ask for another.")
+        is_asked = not self.instance._state.adding and self.instance.asked_by.exists()
+        if is_asked and nested:
+            raise forms.ValidationError("A modifier asks for this group, so its modifiers cannot ask for another.")
+        defaults = sum(form.instance.is_default for form in rows)
+        least, most = self.instance.min_choices, self.instance.max_choices
+        if least is not None and most is not None:
+            problem = replacement.describe_group_problem(least, most, choices=len(rows), defaults=defaults)
+            if problem:
+                raise forms.ValidationError(problem[1])
+
+    def save_rows(self) -> None:
+        """Store the rows of a stored group, and delete those that were ticked."""
+        for form in self.deleted_forms:
+            if not form.instance._state.adding:
+                form.instance.delete()
+        for position, form in enumerate(self.kept_forms):
+            form.instance.group = self.instance
+            form.instance.position = position
+            form.save()
+
+
+MAX_MODIFIERS = 100
+ModifierRows = forms.inlineformset_factory(
+    ModifierGroup,
+    Modifier,
+    form=ModifierForm,
+    formset=ModifierFormSet,
+    fk_name="group",
+    extra=3,
+    can_order=True,
+    max_num=MAX_MODIFIERS,
+    validate_max=True,
+)

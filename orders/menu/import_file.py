@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,14 +13,16 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, RestrictedError, TextChoices
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
-from orders.menu import csv_format, photos
+from orders.menu import csv_format, editing, photos
 from orders.menu.csv_format import COLUMNS, CONTROL, Row, RowError, Sheet
 from orders.menu.decimals import convert_decimal_comma
-from orders.models import Allergen, Menu, MenuCategory, MenuItem, MenuUpload
+from orders.menu.documents import items_with_groups
+from orders.menu.serializers import DAY_MINUTES, MAX_STOCK
+from orders.models import Allergen, Diet, ItemModifierGroup, Menu, MenuCategory, MenuItem, MenuUpload, ModifierGroup
 from orders.pricing import format_amount, format_percent
 
 # Uploads are deleted after this time, and beyond this number per venue.
@@ -28,10 +30,15 @@ UPLOAD_LIFETIME = timedelta(days=1)
 MAX_UPLOADS = 20
 NUMBER = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
 YES, NO = ("yes", "true", "1"), ("no", "false", "0")
-DEFAULTS = {"tax_percent": "0", "description": "", "allergens": "", "available": "yes"}
-MAY_BE_EMPTY = ("description", "allergens")
+PERCENTS = ("tax_percent", "takeaway_tax_percent")
+DECIMALS = ("price", *PERCENTS)
+# Whole numbers with their bounds.
+WHOLE = {"prep_minutes": (1, DAY_MINUTES), "stock": (0, MAX_STOCK)}
+WORDS: Mapping[str, tuple[Any, str]] = {"allergens": (Allergen, "an allergen"), "diets": (Diet, "a diet")}
+MAY_BE_EMPTY = ("id", "takeaway_tax_percent", "description", *WORDS, "station", *WHOLE, "modifier_groups")
+DEFAULTS = dict.fromkeys(MAY_BE_EMPTY, "") | {"tax_percent": "0", "available": "yes"}
 # Spaces are written, because commas, semicolons and tabs may separate cells.
-BETWEEN_ALLERGENS = re.compile(r"[\s,;]+")
+BETWEEN_WORDS = re.compile(r"[\s,;]+")
 
 
 class MenuChanged(InvalidRequest):
@@ -40,6 +47,10 @@ class MenuChanged(InvalidRequest):
 
 class FileHasErrors(InvalidRequest):
     """Some lines have errors, so none is applied."""
+
+
+class DishInUse(InvalidRequest):
+    """A modifier uses a dish that is not in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,51 +95,71 @@ def store_upload(venue: Venue, *, content: bytes, file_name: str, now: datetime)
 
 
 def list_items(menu: Menu | None) -> list[MenuItem]:
-    items = MenuItem.objects.filter(menu=menu).select_related("category")
+    items = items_with_groups().filter(menu=menu).select_related("category")
     return list(items.order_by("category__position", "category__name", "position", "name", "id")) if menu else []
 
 
-def format_item(item: MenuItem, currency: str) -> dict[str, str]:
+def format_item(item: Any, currency: str) -> dict[str, str]:
+    """Return the cells of a dish of `list_items`."""
+    takeaway = item.takeaway_tax_percent
     return {
         "id": item.ref,
         "name": item.name,
         "category": item.category.name,
         "price": format_amount(item.price, currency),
         "tax_percent": format_percent(item.tax_percent),
+        "takeaway_tax_percent": "" if takeaway is None else format_percent(takeaway),
         "description": item.description,
         "allergens": " ".join(item.allergens),
+        "diets": " ".join(item.diets),
         "available": "yes" if item.is_available else "no",
+        "station": item.station,
+        "prep_minutes": format_whole(item.prep_minutes),
+        "stock": format_whole(item.stock),
+        "modifier_groups": " ".join(item.group_refs),
     }
 
 
+def format_whole(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
 def compute_version(items: Sequence[MenuItem], venue: Venue) -> str:
-    """Return a hash of the menu's columns in files, which do not include sold-out dishes."""
-    rows = sorted([str(item.pk), *format_item(item, venue.currency).values()] for item in items)
+    """Return a hash of the menu's columns in files, without the stock, which every order changes."""
+    rows = sorted([str(item.pk), *(format_item(item, venue.currency) | {"stock": ""}).values()] for item in items)
     return sha256(json.dumps([venue.currency, rows]).encode()).hexdigest()
 
 
 def plan_import(venue: Venue, sheet: Sheet) -> Plan:
-    """Compare the file with the current menu. Two queries."""
-    return compare(venue, sheet, list_items(Menu.objects.filter(venue=venue).first()))
+    """Compare the file with the current menu. Three queries."""
+    menu = Menu.objects.filter(venue=venue).first()
+    return compare(venue, sheet, list_items(menu), groups=read_group_ids(menu))
 
 
-def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
-    """Compare the file with the dishes of the menu. No query."""
+def read_group_ids(menu: Menu | None) -> dict[str, UUID]:
+    """Return the keys of the modifier groups by their ids."""
+    return dict(ModifierGroup.objects.filter(menu=menu).values_list("ref", "pk")) if menu else {}
+
+
+def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem], *, groups: Collection[str]) -> Plan:
+    """Compare the file with the dishes of the menu, which has these modifier groups. No query."""
     known = {item.ref: item for item in items}
+    used = {row.values["id"] for row in sheet.rows if row.values.get("id")}
     errors = list(sheet.errors)
     added, changed, unchanged = [], [], 0
     seen: dict[str, int] = {}
     commas = 0
     for row in sheet.rows:
         values = dict(row.values)
-        # Where commas separate the cells, a comma within one is not read as a decimal comma.
-        if sheet.delimiter != ",":
-            for column in {"price", "tax_percent"} & values.keys():
-                number = convert_decimal_comma(values[column])
-                commas += number != values[column]
-                values[column] = number
-        row_errors = list(find_errors(venue, row.line, values))
-        if (first := seen.setdefault(values["id"], row.line)) != row.line and values["id"]:
+        for column in values.keys() & DECIMALS:
+            number = convert_decimal_comma(values[column])
+            commas += number != values[column]
+            values[column] = number
+        if not values.get("id"):
+            values["id"] = editing.derive_ref(values["name"], used, default="dish")
+            used.add(values["id"])
+        row_errors = list(find_errors(venue, row.line, values, groups))
+        if (first := seen.setdefault(values["id"], row.line)) != row.line:
             row_errors.append(RowError(row.line, "id", f"“{values['id'][:64]}” is already in line {first}."))
         if row_errors:
             errors += row_errors
@@ -162,16 +193,21 @@ def normalise(values: Mapping[str, str], currency: str) -> dict[str, str]:
     """Return the cells of a valid row in the format of `format_item`."""
     cells = dict(values)
     cells["price"] = format_amount(Decimal(values["price"]), currency)
-    if "tax_percent" in values:
-        cells["tax_percent"] = format_percent(Decimal(values["tax_percent"]))
-    if "allergens" in values:
-        cells["allergens"] = " ".join(parse_allergens(values["allergens"]))
+    for column in values.keys() & PERCENTS:
+        cells[column] = format_percent(Decimal(values[column])) if values[column] else ""
+    for column in values.keys() & WHOLE:
+        cells[column] = str(int(values[column])) if values[column] else ""
+    for column, (choices, _) in WORDS.items():
+        if column in values:
+            cells[column] = " ".join(parse_words(values[column], choices))
+    if "modifier_groups" in values:
+        cells["modifier_groups"] = " ".join(dict.fromkeys(values["modifier_groups"].split()))
     if "available" in values:
         cells["available"] = "yes" if values["available"].lower() in YES else "no"
     return cells
 
 
-def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[RowError]:
+def find_errors(venue: Venue, line: int, values: Mapping[str, str], groups: Collection[str]) -> Iterator[RowError]:
     """Yield the errors of a row, including those of the model's validation."""
     is_readable = True
     for column, text in values.items():
@@ -181,18 +217,25 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[
         elif CONTROL.search(text) or (column != "description" and re.search(r"[\t\r\n]", text)):
             is_readable = False
             yield RowError(line, column, "The value contains a control character.")
-        elif column in ("price", "tax_percent") and not NUMBER.fullmatch(text):
+        elif column in DECIMALS and text and not NUMBER.fullmatch(text):
             is_readable = False
             yield RowError(line, column, f"“{text[:40]}” is not a valid number. Use the format 9.50.")
-        elif column == "allergens" and (unknown := [word for word in split_words(text) if word not in Allergen]):
+        elif column in WHOLE and text and not is_within(text, *WHOLE[column]):
             is_readable = False
-            yield RowError(line, column, describe_unknown_allergen(unknown[0]))
+            least, most = WHOLE[column]
+            yield RowError(line, column, f"“{text[:40]}” is not a whole number from {least} to {most:,}.")
+        elif column in WORDS and (unknown := find_unknown_word(text, WORDS[column][0])):
+            is_readable = False
+            yield RowError(line, column, describe_unknown_word(unknown, *WORDS[column]))
+        elif column == "modifier_groups" and (missing := [ref for ref in text.split() if ref not in groups]):
+            yield RowError(line, column, f"There is no modifier group “{missing[0][:64]}”.")
         elif column == "available" and text.lower() not in (*YES, *NO):
             yield RowError(line, column, f"“{text[:40]}” is not yes or no.")
     if not is_readable:
         return
-    if Decimal(values.get("tax_percent", "0")) > 100:
-        yield RowError(line, "tax_percent", "A tax is 0 to 100 percent.")
+    for column in PERCENTS:
+        if Decimal(values.get(column) or "0") > 100:
+            yield RowError(line, column, "A tax is 0 to 100 percent.")
     if len(values["category"]) > 100:
         yield RowError(line, "category", "A name can have at most 100 characters.")
     try:
@@ -208,29 +251,43 @@ def set_cells(item: MenuItem, values: Mapping[str, str]) -> MenuItem:
     """Set the attributes of the dish, except its category, and return it."""
     item.name, item.price = values["name"], Decimal(values["price"])
     item.tax_percent = Decimal(values.get("tax_percent", "0"))
+    item.takeaway_tax_percent = Decimal(takeaway) if (takeaway := values.get("takeaway_tax_percent")) else None
     item.description = values.get("description", "")
-    item.allergens = parse_allergens(values.get("allergens", ""))
+    item.allergens = parse_words(values.get("allergens", ""), Allergen)
+    item.diets = parse_words(values.get("diets", ""), Diet)
     item.is_available = values.get("available", "yes").lower() in YES
+    item.station = values.get("station", "")
+    item.prep_minutes = int(minutes) if (minutes := values.get("prep_minutes")) else None
+    item.stock = int(stock) if (stock := values.get("stock")) else None
     return item
 
 
+def is_within(text: str, least: int, most: int) -> bool:
+    return re.fullmatch(r"[0-9]{1,7}", text) is not None and least <= int(text) <= most
+
+
 def split_words(text: str) -> list[str]:
-    return [word for word in BETWEEN_ALLERGENS.split(text.lower()) if word]
+    return [word for word in BETWEEN_WORDS.split(text.lower()) if word]
 
 
-def parse_allergens(text: str) -> list[str]:
-    """Return the allergens of a cell, each once and in the order of the law."""
+def parse_words(text: str, choices: type[TextChoices]) -> list[str]:
+    """Return the words of a cell, each once and in the order of the choices: of allergens, that of the law."""
     words = split_words(text)
-    return [allergen.value for allergen in Allergen if allergen in words]
+    return [choice.value for choice in choices if choice.value in words]
 
 
-def describe_unknown_allergen(word: str) -> str:
-    near = get_close_matches(word[:40], Allergen.values, n=1, cutoff=0.6)
+def find_unknown_word(text: str, choices: type[TextChoices]) -> str | None:
+    return next((word for word in split_words(text) if word not in choices.values), None)
+
+
+def describe_unknown_word(word: str, choices: type[TextChoices], noun: str) -> str:
+    near = get_close_matches(word[:40], choices.values, n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return f"“{word[:40]}” is not an allergen.{hint} The allergens are: {', '.join(Allergen.values)}."
+    plural = noun.partition(" ")[2] + "s"
+    return f"“{word[:40]}” is not {noun}.{hint} The {plural} are: {', '.join(choices.values)}."
 
 
-def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, now: datetime) -> Plan | None:
+def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, actor: str, now: datetime) -> Plan | None:
     """Apply a file to the previewed version of the menu, all or nothing; None if it was already applied.
 
     Locks the dishes, so that the second of two concurrent calls sees the changes of the first. Raises MenuChanged,
@@ -239,25 +296,28 @@ def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, now
     with transaction.atomic():
         if not MenuUpload.objects.filter(pk=upload.pk, applied_at=None).update(applied_at=now):
             return None
-        Menu.objects.get_or_create(venue_id=upload.venue_id)
-        menu = Menu.objects.select_for_update().get(venue=upload.venue_id)
+        menu = editing.lock_menu(upload.venue_id)
         # Read after the lock on the menu, which prevents a change of the currency.
         venue = menu.venue
         # In the order of their ids, the lock order of dishes.
         list(MenuItem.objects.select_for_update().filter(menu=menu).order_by("pk").values_list("pk"))
-        items = list_items(menu)
-        plan = compare(venue, Sheet.from_json(upload.content), items)
+        items, groups = list_items(menu), read_group_ids(menu)
+        plan = compare(venue, Sheet.from_json(upload.content), items, groups=groups)
         if plan.version != version:
             raise MenuChanged(
                 "The menu was changed after this preview was made. Nothing was applied: check the new preview."
             )
         if plan.errors:
             raise FileHasErrors("Nothing was applied: some lines have errors. Correct the file and upload it again.")
-        write_plan(menu, plan, {item.ref: item for item in items}, removes_missing=removes_missing)
+        write_plan(menu, plan, {item.ref: item for item in items}, groups, removes_missing=removes_missing)
+        if plan.added or plan.changed or (removes_missing and plan.missing):
+            editing.record_updated(menu, actor=actor, now=now)
     return plan
 
 
-def write_plan(menu: Menu, plan: Plan, current: Mapping[str, MenuItem], *, removes_missing: bool) -> None:
+def write_plan(
+    menu: Menu, plan: Plan, current: Mapping[str, MenuItem], groups: Mapping[str, UUID], *, removes_missing: bool
+) -> None:
     """Store the changes of the plan. Requires the locks on the menu and its dishes."""
     # New categories are appended in the order of the file, and so are dishes in their category.
     used = [(row.line, row.values["category"]) for row in plan.added]
@@ -287,11 +347,32 @@ def write_plan(menu: Menu, plan: Plan, current: Mapping[str, MenuItem], *, remov
         if "category" in cells:
             append(item, cells["category"])
         changed_items.append(item)
-    columns = ["name", "price", "tax_percent", "description", "allergens", "is_available", "category", "position"]
+    columns = [
+        *("name", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens", "diets", "is_available"),
+        *("station", "prep_minutes", "stock", "category", "position"),
+    ]
     MenuItem.objects.bulk_update(changed_items, columns, batch_size=250)
+    asked = [(item, row.values["modifier_groups"]) for item, row in zip(new_items, plan.added, strict=True)]
+    asked += [
+        (current[changed.ref], new)
+        for changed in plan.changed
+        for column, _, new in changed.cells
+        if column == "modifier_groups"
+    ]
+    ItemModifierGroup.objects.filter(item__in=[item for item, _ in asked]).delete()
+    ItemModifierGroup.objects.bulk_create(
+        ItemModifierGroup(menu=menu, item=item, group_id=groups[ref], position=position)
+        for item, refs in asked
+        for position, ref in enumerate(refs.split())
+    )
     if removes_missing:
         photos.discard_on_commit(item.photo_id for item in plan.missing)
-        MenuItem.objects.filter(pk__in=[item.pk for item in plan.missing]).delete()
+        try:
+            MenuItem.objects.filter(pk__in=[item.pk for item in plan.missing]).delete()
+        except RestrictedError as error:
+            restricted: Any = error.restricted_objects
+            names = ", ".join(sorted({str(modifier.item) for modifier in restricted})[:5])
+            raise DishInUse(f"Nothing was applied: modifiers use {names}. Keep these dishes in the file.") from error
 
 
 def get_or_create_categories(menu: Menu, names: Sequence[str]) -> dict[str, MenuCategory]:

@@ -11,7 +11,7 @@ from accounts.webhooks import outbox
 from framework.api.error_handler import invalid_request
 from framework.db import prepared_statements
 from framework.errors import Problem
-from orders.menu.documents import serialize_item
+from orders.menu.documents import items_with_groups, serialize_item
 from orders.menu.selection import describe_stock
 from orders.models import MenuItem
 
@@ -48,7 +48,7 @@ def take_portions(
         raise invalid_request(problems)
     for key, _, left in rows:
         if left == 0:
-            record_sold_out(MenuItem.objects.get(pk=key), venue, actor=actor, now=now)
+            record_sold_out(key, venue, actor=actor, now=now)
     return {key: portions[ref] for key, ref, _ in rows}
 
 
@@ -58,8 +58,9 @@ def give_portions_back(portions: Mapping[str, int]) -> None:
         prepared_statements.execute_returning(GIVE_BACK, {"portions": orjson.dumps(portions).decode()})
 
 
-def record_sold_out(item: MenuItem, venue: Venue, *, actor: str, now: datetime) -> None:
-    """Store the event of a dish that is sold out, in the transaction of the change."""
+def record_sold_out(key: UUID | str, venue: Venue, *, actor: str, now: datetime) -> None:
+    """Store the event of the dish with this key, which is sold out, in the transaction of the change."""
+    item = items_with_groups().get(pk=key)
     outbox.record_event(
         venue,
         EventType.MENU_ITEM_SOLD_OUT,

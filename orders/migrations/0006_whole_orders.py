@@ -1131,8 +1131,13 @@ class Migration(migrations.Migration):
             model_name="chargerule",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("amount__isnull", True), ("percent__gt", 0), ("percent__lte", 100)),
-                    models.Q(("amount__gt", 0), ("percent__isnull", True)),
+                    models.Q(
+                        ("amount__isnull", True),
+                        ("percent__gt", 0),
+                        ("percent__isnull", False),
+                        ("percent__lte", 100),
+                    ),
+                    models.Q(("amount__gt", 0), ("amount__isnull", False), ("percent__isnull", True)),
                     _connector="OR",
                 ),
                 name="charge_rule_percent_or_amount",

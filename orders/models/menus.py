@@ -1,8 +1,7 @@
 """The menu of a venue: items with prices and serving times, and uploaded files."""
 
-from datetime import datetime, time
+from datetime import date, datetime, time
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
@@ -12,6 +11,7 @@ from django.db.models import F, Func, Q
 from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
+from orders.models import translations
 from orders.pricing import get_decimals, round_amount
 
 
@@ -113,18 +113,8 @@ class DishPhoto(models.Model):
         return f"Photo of {self.created_at:%Y-%m-%d %H:%M}"
 
 
-class MenuItems(models.QuerySet["MenuItem"]):
-    def sell_out(self, *, now: datetime) -> int:
-        """Mark the items as sold out on the current day of their venue; return how many. A statement per time zone."""
-        zones = list(self.order_by().values_list("menu__venue__timezone", flat=True).distinct())
-        return sum(
-            self.filter(menu__venue__timezone=zone).update(sold_out_on=now.astimezone(ZoneInfo(zone)).date())
-            for zone in zones
-        )
-
-    def make_available(self) -> int:
-        """Make the items available again, sold out or hidden; return how many."""
-        return self.update(sold_out_on=None, is_available=True)
+# The texts of a dish that may be translated, with their lengths.
+LENGTHS = {"name": 200, "description": 500}
 
 
 @track_history(exclude=("stock",))
@@ -166,8 +156,6 @@ class MenuItem(models.Model):
     )
     position = models.PositiveSmallIntegerField(default=0)
 
-    objects = MenuItems.as_manager()
-
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["menu", "ref"], name="menu_item_id_unique_per_menu"),
@@ -201,6 +189,15 @@ class MenuItem(models.Model):
         """The allergens as text, in the order of the law: `cereals containing gluten, milk`; or empty."""
         return ", ".join(allergen.label for allergen in Allergen if allergen in self.allergens)
 
+    @property
+    def diet_names(self) -> str:
+        """The diets as text: `Vegetarian, gluten-free`; or empty."""
+        return ", ".join(diet.label for diet in Diet if diet in self.diets).capitalize()
+
+    def is_sold_out(self, day: date) -> bool:
+        """Whether it was marked as sold out on this day at the venue, or no portion is left."""
+        return self.sold_out_on == day or self.stock == 0
+
     def get_tax_percent(self, fulfilment: str) -> Decimal:
         """The tax rate for orders of this fulfilment."""
         if fulfilment == "dine_in" or self.takeaway_tax_percent is None:
@@ -208,6 +205,7 @@ class MenuItem(models.Model):
         return self.takeaway_tax_percent
 
     def clean(self) -> None:
+        translations.validate(self.translations, LENGTHS)
         if self.category_id and self.category.menu_id != self.menu_id:
             raise ValidationError({"category": "This category is on another menu."})
         if self.price is not None and self.menu_id:

@@ -1,5 +1,6 @@
 """Modifiers of dishes: sizes, extras and the parts of a combo, in groups that several dishes share."""
 
+import re
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
@@ -9,10 +10,13 @@ from django.db.models import F, Q
 
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
+from orders.models import translations
 from orders.models.menus import Allergen, Menu, MenuItem
 from orders.pricing import find_decimals_error
 
 MAX_CHOICES = 20
+# The texts of a group and of a modifier that may be translated.
+LENGTHS = {"name": 100}
 
 
 @track_history()
@@ -43,6 +47,11 @@ class ModifierGroup(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        translations.validate(self.translations, LENGTHS)
+        if re.search(r"\s", self.ref):
+            raise ValidationError({"ref": "The id of a group has no spaces."})
 
 
 @track_history()
@@ -106,6 +115,7 @@ class Modifier(models.Model):
         return self.name
 
     def clean(self) -> None:
+        translations.validate(self.translations, LENGTHS)
         message = find_decimals_error(self.price_delta, self.menu.venue.currency) if self.menu_id else None
         if message:
             raise ValidationError({"price_delta": message})

@@ -133,8 +133,8 @@ class ChargeRule(models.Model):
             models.UniqueConstraint(fields=["venue", "name"], name="charge_rule_name_unique_per_venue"),
             models.CheckConstraint(
                 name="charge_rule_percent_or_amount",
-                condition=Q(percent__gt=0, percent__lte=100, amount__isnull=True)
-                | Q(percent__isnull=True, amount__gt=0),
+                condition=Q(percent__isnull=False, percent__gt=0, percent__lte=100, amount__isnull=True)
+                | Q(percent__isnull=True, amount__isnull=False, amount__gt=0),
                 violation_error_message="Enter either a percentage up to 100 or an amount.",
             ),
             models.CheckConstraint(
@@ -149,6 +149,9 @@ class ChargeRule(models.Model):
         return self.name
 
     def clean(self) -> None:
+        # The constraint lets two nulls pass.
+        if self.percent is None and self.amount is None:
+            raise ValidationError("Enter either a percentage up to 100 or an amount.")
         currency = self.venue.currency if self.venue_id else ""
         errors = {name: find_decimals_error(getattr(self, name), currency) for name in ("amount", "free_from")}
         if errors := {name: message for name, message in errors.items() if message}:

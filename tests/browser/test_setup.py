@@ -125,6 +125,50 @@ def test_a_menu_is_uploaded_previewed_and_applied(visit: "Callable[..., Page]", 
     assert not overflows(page)
 
 
+def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Callable[..., Page]") -> None:
+    page = visit(java_script_enabled=False)
+    sign_up(page, email="sizes@example.com", restaurant="Osteria Sizes")
+    menu = f"{home(page)}/menu"
+    page.goto(f"{menu}/categories/new")
+    page.get_by_label("Name").fill("Pizza")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Modifier groups").click()
+    page.get_by_role("link", name="Add a group").click()
+    page.get_by_label("Name").first.fill("Size")
+    page.get_by_label("Choose at least").fill("1")
+    for number, (name, price) in enumerate((("Regular", "0"), ("Large", "3,50"))):
+        row = page.locator("fieldset.modifier").nth(number)
+        row.get_by_label("Name").fill(name)
+        row.get_by_label("Price").fill(price)
+    page.locator("fieldset.modifier").first.get_by_label("Chosen by default").check()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved: Size.").wait_for()
+    page.goto(f"{menu}/items/new")
+    page.get_by_label("Name").first.fill("Margherita")
+    page.get_by_label("Price").fill("9,50")
+    page.get_by_label("Vegetarian").check()
+    page.get_by_role("checkbox", name="Size").check()
+    page.get_by_label("Station").fill("pizza")
+    page.locator(".translation").first.get_by_label("Description").fill("Tomat, mozzarella")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_label("Portions left of Margherita").fill("3")
+    page.get_by_role("button", name="Set portions left of Margherita").click()
+    page.get_by_text("Margherita: 3 left.").wait_for()
+    page.get_by_role("link", name="Modifier groups").click()
+    page.get_by_role("link", name="Size").click()
+    addresses = [menu, f"{menu}/groups", page.url]
+    page.goto(menu)
+    page.get_by_role("link", name="Margherita").click()
+    addresses.append(page.url)
+    looking = visit(storage_state=page.context.storage_state())
+    for address in addresses:
+        looking.goto(address)
+        for width in (1280, 1024, 390):
+            looking.set_viewport_size({"width": width, "height": 800})
+            assert offences(looking) == []
+            assert not overflows(looking), (address, width)
+
+
 def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     page = visit()
     sign_up(page, email="tables@example.com", restaurant="Osteria Tables")

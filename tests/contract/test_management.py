@@ -51,6 +51,8 @@ def test_version_1_has_the_six_operations_of_the_contract_stages_the_menu_availa
         ("PUT", f"{ORDERS}/{{id}}/status"),
         ("PUT", f"{ORDERS}/{{id}}/stage"),
         ("GET", "/api/v1/menu"),
+        ("PUT", "/api/v1/menu"),
+        ("PATCH", "/api/v1/menu/items/{id}"),
         ("GET", RESERVATIONS),
         ("POST", RESERVATIONS),
         ("GET", "/api/v1/availability"),

@@ -15,13 +15,23 @@ from drf_spectacular.generators import EndpointEnumerator
 from accounts.models import Venue
 from config import urls
 from framework.api.openapi import schema as openapi_schema
-from orders.models import Menu, Order
-from reservations.models import Hold, Reservation
+from orders.models import Menu, MenuItem
 from tests.support import builders
 
 IN_A_MONTH = timezone.now().replace(hour=17, minute=30, second=0, microsecond=0) + timedelta(days=30)
+
+
+def make_menu_item(venue: Venue) -> Any:
+    """A dish, whose path has its `menu_item_id`."""
+    menu = Menu.objects.filter(venue=venue).first() or builders.menu(venue)
+    item: Any = MenuItem.objects.filter(menu=menu).earliest("id")
+    item.public_id = item.ref
+    return item
+
+
 # A record of each noun for the paths that name one.
-MADE: Mapping[str, Callable[[Venue], Order | Reservation | Hold]] = {
+MADE: Mapping[str, Callable[[Venue], Any]] = {
+    "menu": make_menu_item,
     "orders": builders.order,
     "reservations": lambda venue: builders.reservation(venue, starts_at=IN_A_MONTH),
     "holds": builders.hold,

@@ -22,6 +22,8 @@ NEEDED = {
     ("PUT", "/api/v1/orders/{id}/stage"): "orders:write",
     ("GET", "/api/v1/menu"): "orders:read",
     ("HEAD", "/api/v1/menu"): "orders:read",
+    ("PUT", "/api/v1/menu"): "menu:write",
+    ("PATCH", "/api/v1/menu/items/{id}"): "menu:write",
     ("GET", "/api/v1/reservations"): "reservations:read",
     ("HEAD", "/api/v1/reservations"): "reservations:read",
     ("POST", "/api/v1/reservations"): "reservations:write",
@@ -34,6 +36,7 @@ NEEDED = {
     ("HEAD", "/api/v1/holds/{id}"): "reservations:read",
     ("DELETE", "/api/v1/holds/{id}"): "reservations:write",
 }
+WRITING = ("POST", "PUT", "PATCH")
 
 
 def client_with(venue: Venue, *scopes: str) -> Client:
@@ -41,7 +44,7 @@ def client_with(venue: Venue, *scopes: str) -> Client:
 
 
 def ask(api: Client, method: str, path: str) -> Any:
-    return api.generic(method, path, "{}" if method in ("POST", "PUT") else "", content_type="application/json")
+    return api.generic(method, path, "{}" if method in WRITING else "", content_type="application/json")
 
 
 @pytest.mark.parametrize(("operation", "needed"), NEEDED.items(), ids=lambda part: str(part))
@@ -49,6 +52,7 @@ def test_an_operation_needs_one_scope_and_no_other(venue: Venue, operation: tupl
     method, path = operation
     order = builders.order(venue)
     made = builders.hold(venue) if "holds" in path else order
+    made = openapi_operations.make_menu_item(venue) if "items" in path else made
     path = path.format(id=made.public_id)
     path += f"?{openapi_operations.QUERIES['get_availability']}" if path.endswith("availability") else ""
     others = [scope for scope in Scope.values if scope != needed]
@@ -59,7 +63,7 @@ def test_an_operation_needs_one_scope_and_no_other(venue: Venue, operation: tupl
         error = refused.json()["error"]
         assert (error["code"], error["param"]) == ("insufficient_scope", None)
         assert error["message"] == f"This API key lacks the scope `{needed}`."
-    assert ask(client_with(venue, needed), method, path).status_code == (400 if method in ("POST", "PUT") else 200)
+    assert ask(client_with(venue, needed), method, path).status_code == (400 if method in WRITING else 200)
     assert Order.objects.get().status == "pending"
     assert Reservation.objects.count() == 0
 
@@ -96,6 +100,6 @@ def test_the_openapi_document_names_the_scope_of_each_operation() -> None:
         (method.upper(), path): operation["security"][0]["ApiKey"]
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
-        if method in ("get", "post", "put", "delete")
+        if method in ("get", "post", "put", "patch", "delete")
     }
     assert named == {operation: [scope] for operation, scope in NEEDED.items() if operation[0] != "HEAD"}

@@ -28,6 +28,7 @@ KINDS_OF_KEY = {
     "menu-upload": "upload",
     "menu-category": "category",
     "menu-item": "dish",
+    "menu-group": "group",
     "area": "area",
     "combination": "combination",
     "period": "period",
@@ -48,6 +49,7 @@ def make_rows(venue: Venue) -> dict[str, Any]:
     return {
         "dish": menu.items.get(),
         "category": menu.categories.get(),
+        "group": menu.modifier_groups.create(ref="size", name="Size"),
         "area": area,
         "table": tables[0],
         "combination": builders.combination(venue, *tables, seats_min=5, seats_max=8),
@@ -115,7 +117,7 @@ def test_a_row_of_another_account_in_the_url_is_not_found_and_does_not_change() 
     mine, venue = builders.venue("Aurora"), builders.venue("Bistro")
     owner, theirs = users.member(mine), make_rows(venue)
     before, urls_of = stored(theirs), foreign_urls(mine, theirs)
-    assert len(urls_of) >= 59
+    assert len(urls_of) >= 62
     for name, url in urls_of.items():
         sent = {"post": "yes", "name": "taken", "typed": "Belladonna", "to": "up", "role": "host", "confirmed": "yes"}
         for answer in (owner.get(url), owner.post(url, sent, follow=True)):

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.models import ApiKey, Event, Role, Venue, WebhookDelivery, WebhookEndpoint
-from orders.models import Menu, MenuItem, Order, OrderNumber
+from orders.models import ChargeRule, Menu, MenuItem, ModifierGroup, Order, OrderingSettings, OrderNumber
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.support import builders, users
 
@@ -73,6 +73,9 @@ MAKERS: dict[Any, Callable[[Venue], Any]] = {
     OrderNumber: a_number,
     Menu: a_menu,
     MenuItem: a_dish,
+    ModifierGroup: lambda venue: a_menu(venue).modifier_groups.create(ref="size", name=venue.name),
+    OrderingSettings: lambda venue: OrderingSettings.objects.create(venue=venue),
+    ChargeRule: lambda venue: ChargeRule.objects.create(venue=venue, type="fee", name=venue.name, amount=1),
     Area: lambda venue: Area.objects.create(venue=venue, name=venue.name),
     Table: lambda venue: builders.table(venue, venue.name),
     Combination: two_tables,

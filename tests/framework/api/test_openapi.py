@@ -90,8 +90,9 @@ def test_an_answer_has_what_its_example_has_and_the_headers_that_are_documented(
     response = operation.send(api, operation.path_of(venue))
     documented = answers(operation)[str(response.status_code)]
     judge(documented["content"]).validate(response.json())
-    for example in examples(documented["content"]):
-        assert example.keys() == response.json().keys()
+    # An operation that answers one of two things has examples of both.
+    shapes = [example.keys() for example in examples(documented["content"])]
+    assert not shapes or response.json().keys() in shapes
     optional = {"Idempotent-Replayed"}
     assert {name for name in documented["headers"] if name not in response.headers} <= optional
 

@@ -13,8 +13,8 @@ from django.test import Client
 from psycopg.errors import CheckViolation
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import User, Venue
-from orders.models import Menu, MenuCategory, MenuItem
+from accounts.models import Event, User, Venue
+from orders.models import ChargeRule, Menu, MenuCategory, MenuItem, OrderingSettings
 from tests.support import builders
 from tests.support.html import form_of
 
@@ -390,3 +390,46 @@ def test_the_database_keeps_the_currency_of_priced_dishes(venue: Venue) -> None:
     menu.items.all().delete()
     Venue.objects.update(currency="JPY")
     assert Venue.objects.get().currency == "JPY"
+
+
+@pytest.mark.exhaustive
+def test_a_group_is_written_with_its_modifiers_and_each_change_is_an_event(staff: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    groups = "/admin/orders/modifiergroup/"
+    group = {"menu": str(menu.pk), "ref": "size", "name": "Size", "min_choices": "0", "max_choices": "1"}
+    group |= {"translations": '{"da": {"name": "Str"}}', "modifiers-TOTAL_FORMS": "1", "modifiers-INITIAL_FORMS": "0"}
+    row = {"ref": "large", "name": "Large", "price_delta": "3.00", "position": "0", "translations": "{}"}
+    group |= {f"modifiers-0-{name}": value for name, value in row.items()}
+    bad = group | {"modifiers-0-price_delta": "0.005", "translations": '{"danish": {}}'}
+    refused = staff.post(f"{groups}add/", bad)
+    assert errors_of(refused)["translations"] == ["danish: A language is a tag such as `da` or `de-AT`."]
+    assert "An amount in EUR has at most 2 decimals." in refused.content.decode()
+    assert staff.post(f"{groups}add/", group).status_code == 302
+    made = menu.modifier_groups.get()
+    assert [(each.ref, each.price_delta, each.menu_id) for each in made.modifiers.all()] == [("large", 3, menu.pk)]
+    assert f'value="{menu.items.get().pk}"' in staff.get(f"{groups}{made.pk}/change/").content.decode()
+    assert staff.post(f"{groups}{made.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert staff.post(MENUS, {"action": "unpublish", "_selected_action": [str(menu.pk)]}).status_code == 302
+    action(staff, "sell_out", menu.items.get())
+    events = Event.objects.filter(venue=venue).order_by("id").values_list("type", "actor")
+    assert list(events) == [
+        *[("menu.updated", "staff:staff@example.com")] * 3,
+        ("menu.item_sold_out", "staff:staff@example.com"),
+    ]
+
+
+@pytest.mark.exhaustive
+def test_how_a_venue_takes_orders_and_what_it_charges_is_written(staff: Client, venue: Venue) -> None:
+    times = {"prep_minutes": "20", "slot_minutes": "15", "warn_minutes": "10", "late_minutes": "20"}
+    sent = {"venue": str(venue.pk), "page_fulfilments": ["pickup"]} | times
+    assert (
+        "A slot is 5, 10, 15, 20, 30 or 60 minutes long."
+        in staff.post("/admin/orders/orderingsettings/add/", sent | {"slot_minutes": "7"}).content.decode()
+    )
+    assert staff.post("/admin/orders/orderingsettings/add/", sent).status_code == 302
+    assert OrderingSettings.objects.get(venue=venue).page_fulfilments == ["pickup"]
+    rule = {"venue": str(venue.pk), "type": "fee", "name": "Bag", "tax_percent": "10", "position": "0"}
+    page = staff.post("/admin/orders/chargerule/add/", rule).content.decode()
+    assert "Enter either a percentage up to 100 or an amount." in page
+    assert staff.post("/admin/orders/chargerule/add/", rule | {"amount": "0.50"}).status_code == 302
+    assert ChargeRule.objects.get(venue=venue).name == "Bag"

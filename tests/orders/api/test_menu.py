@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from orders.menu import photos
-from orders.models import DishPhoto, Menu, MenuItem
+from orders.models import DishPhoto, ItemModifierGroup, Menu, MenuItem
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -50,10 +50,17 @@ def test_the_menu_is_one_document_in_its_order(api: Client, venue: Venue) -> Non
                         "description": "With anchovies",
                         "price": "12.00",
                         "tax_percent": "4",
+                        "takeaway_tax_percent": None,
                         "allergens": ["milk", "fish"],
+                        "diets": [],
                         "photo": None,
                         "is_available": True,
                         "is_sold_out": False,
+                        "station": "",
+                        "prep_minutes": None,
+                        "stock": None,
+                        "translations": {},
+                        "modifier_groups": [],
                     }
                 ],
             },
@@ -68,15 +75,23 @@ def test_the_menu_is_one_document_in_its_order(api: Client, venue: Venue) -> Non
                         "description": "",
                         "price": price,
                         "tax_percent": "10",
+                        "takeaway_tax_percent": None,
                         "allergens": [],
+                        "diets": [],
                         "photo": None,
                         "is_available": is_available,
                         "is_sold_out": False,
+                        "station": "",
+                        "prep_minutes": None,
+                        "stock": None,
+                        "translations": {},
+                        "modifier_groups": [],
                     }
                     for ref, price, is_available in (("margherita", "9.50", True), ("acqua", "2.50", False))
                 ],
             },
         ],
+        "modifier_groups": [],
     }
 
 
@@ -129,16 +144,19 @@ def test_a_venue_without_a_menu_has_none_and_no_other_menu_is_shown(
 ) -> None:
     builders.menu(other_venue)
     shown = {"object": "menu", "is_published": False, "currency": "EUR", "prices_include_tax": True}
-    assert api.get(MENU).json() == shown | {"categories": []}
+    assert api.get(MENU).json() == shown | {"categories": [], "modifier_groups": []}
 
 
 @pytest.mark.parametrize("count", [1, 30])
 @pytest.mark.django_db
-def test_a_menu_costs_three_queries_however_long(api: Client, venue: Venue, count: int) -> None:
+def test_a_menu_costs_five_queries_however_long(api: Client, venue: Venue, count: int) -> None:
     menu = builders.menu(venue)
     for number in range(count):
         category = menu.categories.create(name=str(number))
-        builders.dish(menu, f"dish-{number}", category=category)
-    # The menu, its categories, their dishes.
-    with costing(3):
+        item = builders.dish(menu, f"dish-{number}", category=category)
+        group = menu.modifier_groups.create(ref=f"group-{number}", name="Size")
+        group.modifiers.create(menu=menu, ref=f"modifier-{number}", name="Large", item=item)
+        ItemModifierGroup.objects.create(menu=menu, item=item, group=group)
+    # The menu, its categories, their dishes, the modifier groups and their modifiers.
+    with costing(5):
         assert len(dishes(api)) == count + 1

@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import Venue
-from orders.models import DishPhoto, Menu, MenuCategory, MenuItem
+from accounts.models import Event, Venue
+from orders.models import DishPhoto, ItemModifierGroup, Menu, MenuCategory, MenuItem, ModifierGroup
 from tests.support import builders, users
 
 NASTY = "<script>alert(1)</script>"
@@ -261,3 +261,189 @@ def test_another_venues_menu_is_not_there(manager: Client, venue: Venue, other_v
     menu.refresh_from_db()
     item.refresh_from_db()
     assert (menu.is_published, item.is_available, item.sold_out_on) == (True, True, None)
+
+
+def events(venue: Venue) -> list[str]:
+    """The types of the venue's events about the menu."""
+    rows = Event.objects.filter(venue=venue, type__startswith="menu.").order_by("id")
+    return list(rows.values_list("type", flat=True))
+
+
+@pytest.mark.exhaustive
+def test_each_change_is_one_event(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue, bufala="12")
+    item, category = menu.items.get(ref="bufala"), menu.categories.get()
+    dish = {"name": "Bufala", "ref": "bufala", "category": category.pk, "price": "12", "tax_percent": "10"}
+    dish |= {"is_available": "on"}
+    path, updated, sold_out = f"{root(venue)}/items/{item.pk}", "menu.updated", "menu.item_sold_out"
+    for page, sent, expected in (
+        (f"{path}/sold-out", {"to": "out"}, [sold_out]),
+        (f"{path}/sold-out", {"to": "out"}, []),
+        (f"{path}/sold-out", {"to": "back"}, [updated]),
+        (f"{path}/switch", {"to": "off"}, [updated]),
+        (f"{path}/switch", {"to": "on"}, [updated]),
+        (f"{path}/stock", {"stock": "3"}, [updated]),
+        (f"{path}/stock", {"stock": "3"}, []),
+        (f"{path}/stock", {"stock": "0"}, [sold_out]),
+        (f"{path}/stock", {"stock": ""}, [updated]),
+        (f"{path}/move", {"to": "down"}, [updated]),
+        (path, dish, []),
+        (path, dish | {"price": "13"}, [updated]),
+        (f"{root(venue)}/categories/new", {"name": "Drinks"}, [updated]),
+        (f"{root(venue)}/publish", {"to": "unpublished"}, [updated]),
+        (f"{root(venue)}/publish", {"to": "unpublished"}, []),
+        (f"{path}/remove", {}, [updated]),
+    ):
+        before = len(events(venue))
+        assert manager.post(page, sent).status_code == 302, page
+        assert events(venue)[before:] == expected, (page, sent)
+    assert Event.objects.filter(type=updated).latest("id").record == {
+        "object": "menu",
+        "is_published": False,
+        "items": 1,
+    }
+
+
+def test_stock_is_set_in_the_list_and_bad_numbers_are_refused(manager: Client, venue: Venue) -> None:
+    item = builders.menu(venue).items.get()
+    path = f"{root(venue)}/items/{item.pk}/stock"
+    assert "Margherita: 12 left." in text(manager.post(path, {"stock": "12"}, follow=True))
+    for bad in ("-1", "x", "1.5", "1000001"):
+        page = text(manager.post(path, {"stock": bad}, follow=True))
+        assert "Not saved: portions are a whole number from 0 to 1,000,000, or empty." in page
+        assert MenuItem.objects.get().stock == 12
+    assert "Margherita: not counted." in text(manager.post(path, {"stock": ""}, follow=True))
+    assert MenuItem.objects.get().stock is None
+
+
+@pytest.mark.exhaustive
+def test_a_dish_has_all_its_fields_in_the_form(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    for ref in ("size", "extras"):
+        menu.modifier_groups.create(ref=ref, name=ref.title())
+    sent = {
+        "name": "Bufala",
+        "ref": "",
+        "category": menu.categories.get().pk,
+        "price": "12",
+        "tax_percent": "10",
+        "takeaway_tax_percent": "5,5",
+        "diets": ["vegan", "halal"],
+        "station": "pizza",
+        "prep_minutes": "20",
+        "stock": "7",
+        "groups": ["size", "extras"],
+        "translations-language": ["da", "de", ""],
+        "translations-name": ["Bøffel", "Büffel", ""],
+        "translations-description": ["", "Mit Tomaten", ""],
+        "is_available": "on",
+    }
+    assert manager.post(f"{root(venue)}/items/new", sent).status_code == 302
+    item = menu.items.get(ref="bufala")
+    assert (item.takeaway_tax_percent, item.diets, item.station, item.prep_minutes, item.stock) == (
+        Decimal("5.5"),
+        ["vegan", "halal"],
+        "pizza",
+        20,
+        7,
+    )
+    assert item.translations == {"da": {"name": "Bøffel"}, "de": {"name": "Büffel", "description": "Mit Tomaten"}}
+    assert [link.group.ref for link in item.item_modifier_groups.order_by("position")] == ["extras", "size"]
+    page = text(manager.get(f"{root(venue)}/items/{item.pk}"))
+    assert '<option value="pizza">' in page
+    assert 'value="Büffel"' in page
+    changed = sent | {"ref": "bufala", "groups": ["size"], "translations-language": ["da", "de", ""], "stock": ""}
+    changed |= {"translations-name": ["", "Büffel", ""]}
+    assert manager.post(f"{root(venue)}/items/{item.pk}", changed).status_code == 302
+    item.refresh_from_db()
+    assert (item.stock, item.translations) == (None, {"de": {"name": "Büffel", "description": "Mit Tomaten"}})
+    assert [link.group.ref for link in item.item_modifier_groups.all()] == ["size"]
+    answer = manager.post(f"{root(venue)}/items/{item.pk}", changed | {"translations-language": ["", "german", ""]})
+    assert answer.status_code == 400
+    assert "german: A language is a tag such as `da` or `de-AT`." in text(answer)
+    assert 'value="german"' in text(answer)
+
+
+def rows(*modifiers: dict[str, Any], initial: int = 0) -> dict[str, Any]:
+    """The rows of modifiers in the form of a group."""
+    form = {"rows-TOTAL_FORMS": str(len(modifiers)), "rows-INITIAL_FORMS": str(initial)}
+    for number, row in enumerate(modifiers):
+        filled = {"is_available": "on", "price_delta": "0.00"} | row
+        form |= {f"rows-{number}-{name}": value for name, value in filled.items()}
+    return form
+
+
+@pytest.mark.exhaustive
+def test_a_group_is_written_with_its_modifiers_and_deleted_when_nothing_uses_it(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    groups = f"{root(venue)}/groups"
+    group = {"name": "Størrelse", "ref": "", "min_choices": "1", "max_choices": "1"}
+    sent = group | rows(
+        {"name": "Regular", "is_default": "on", "ORDER": "2"}, {"name": "Large", "price_delta": "3,50"}
+    )
+    assert manager.post(f"{groups}/new", sent).status_code == 302
+    made = menu.modifier_groups.get()
+    assert (made.ref, made.min_choices) == ("storrelse", 1)
+    found = made.modifiers.order_by("position").values_list("ref", "price_delta", "is_default")
+    assert list(found) == [("regular", 0, True), ("large", Decimal("3.5"), False)]
+    assert events(venue) == ["menu.updated"]
+    path = f"{groups}/{made.pk}"
+    assert "Regular, Large" in text(manager.get(groups))
+    ids = dict(made.modifiers.values_list("ref", "pk"))
+    regular = {"id": ids["regular"], "name": "Regular", "ref": "regular", "is_default": "on", "ORDER": "2"}
+    large = {"id": ids["large"], "name": "Large", "ref": "large", "ORDER": "1", "item": menu.items.get().pk}
+    assert manager.post(path, group | {"ref": "size"} | rows(regular, large, initial=2)).status_code == 302
+    assert list(made.modifiers.order_by("position").values_list("ref", flat=True)) == ["large", "regular"]
+    refused = manager.post(
+        path, group | {"ref": "size"} | rows(regular | {"DELETE": "on"}, large | {"DELETE": "on"}, initial=2)
+    )
+    assert refused.status_code == 400
+    assert "1 must be chosen, and there are 0." in text(refused)
+    item = menu.items.get()
+    result = text(manager.post(f"{root(venue)}/items/{item.pk}/remove", follow=True))
+    assert "Margherita is used by Størrelse: Large. Take it out there first." in result
+    ItemModifierGroup.objects.create(menu=menu, item=item, group=made)
+    result = text(manager.post(f"{path}/remove", follow=True))
+    assert "Størrelse is used by Margherita. Take it out there first." in result
+    ItemModifierGroup.objects.all().delete()
+    assert "Deleted: Størrelse." in text(manager.post(f"{path}/remove", follow=True))
+    assert not menu.modifiers.exists()
+
+
+@pytest.mark.exhaustive
+def test_the_form_of_a_group_costs_the_same_for_many_modifiers(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    group = menu.modifier_groups.create(ref="size", name="Size")
+    for number in (1, 30):
+        for more in range(number):
+            group.modifiers.create(menu=menu, ref=f"m{number}-{more}", name="M")
+        with CaptureQueriesContext(connection) as captured:
+            assert manager.get(f"{root(venue)}/groups/{group.pk}").status_code == 200
+        # Session, user, venue, part; menu, group, its modifiers, dishes, other groups; other venues.
+        assert len(captured) == 10
+
+
+@pytest.mark.parametrize(
+    ("group", "modifiers", "message"),
+    [
+        ({"min_choices": "2", "max_choices": "1"}, [], "Choose at least the minimum and at most 20."),
+        (
+            {},
+            [{"name": "A", "is_default": "on"}, {"name": "B", "is_default": "on"}],
+            "2 are chosen by default; none or",
+        ),
+        ({}, [{"name": "A", "ref": "a"}, {"name": "B", "ref": "a"}], "Another modifier has this id."),
+        ({}, [{"name": "A", "price_delta": "0.005"}], "An amount in EUR has at most 2 decimals."),
+        ({"ref": "a b"}, [], "The id of a group has no spaces."),
+    ],
+    ids=["bounds", "defaults", "ids", "decimals", "spaces"],
+)
+def test_a_group_that_makes_no_sense_is_refused(
+    manager: Client, venue: Venue, group: dict[str, str], modifiers: list[dict[str, str]], message: str
+) -> None:
+    builders.menu(venue)
+    sent = {"name": "Size", "ref": "", "min_choices": "0", "max_choices": "1"} | group | rows(*modifiers)
+    answer = manager.post(f"{root(venue)}/groups/new", sent)
+    assert answer.status_code == 400
+    assert message in text(answer)
+    assert not ModifierGroup.objects.exists()

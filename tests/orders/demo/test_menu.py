@@ -10,6 +10,7 @@ from accounts.models import Venue
 from orders.demo import menu as demo_menu
 from orders.menu import photos
 from orders.models import DishPhoto, Menu, MenuItem
+from tests.support import builders
 
 
 @pytest.mark.exhaustive
@@ -35,6 +36,25 @@ def test_a_seeded_menu_has_four_categories_and_two_rates_of_tax(venue: Venue) ->
         "chinotto",
         "espresso",
     ]
+
+
+@pytest.mark.exhaustive
+def test_a_seeded_pizza_has_sizes_extras_and_a_drink_at_the_prices_that_are_documented(venue: Venue) -> None:
+    demo_menu.add_menu(venue, now=timezone.now())
+    menu = Menu.objects.get()
+    for row in (*menu.items.all(), *menu.modifier_groups.all(), *menu.modifiers.all()):
+        row.full_clean()
+    order = builders.order(venue)
+    assert (order.total, [each["id"] for each in order.items.get().modifiers]) == (Decimal("19.00"), ["regular"])
+    chosen = [{"id": "large"}, {"id": "extra-salami"}, {"id": "with-chinotto"}]
+    larger = builders.order(venue, items=[{"menu_item_id": "margherita", "quantity": 1, "modifiers": chosen}])
+    assert larger.total == Decimal("17.00")
+    stations = menu.items.order_by("station").values_list("station", flat=True).distinct()
+    assert list(stations) == ["bar", "kitchen", "pizza"]
+    assert menu.items.get(stock__isnull=False).ref == "tagliere"
+    assert menu.items.filter(translations__has_key="da").count() == 13
+    assert demo_menu.remove_menu(venue) == 21
+    assert not Menu.objects.exists()
 
 
 @pytest.mark.exhaustive

@@ -12,8 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import Venue
+from accounts.models import Event, Venue
 from orders.menu import csv_format, import_file
+from orders.menu.item_changes import change_items
 from orders.models import Allergen, Menu, MenuItem, MenuUpload
 from tests.support import builders, users
 
@@ -82,9 +83,9 @@ def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -
     result = text(manager.post(path, {"version": plan.version, "removes_missing": "on"}, follow=True))
     assert "Applied: 1 added, 1 changed, 1 deleted." in result
     assert rows(venue) == [
-        ("bufala", "Bufala", "Dishes", "12.00", "10", "", "", "yes"),
-        ("margherita", "Margherita", "Dishes", "10.00", "10", "", "", "yes"),
-        ("tiramisu", "Tiramisù", "Desserts", "6.50", "10", "<b>house</b>", "", "no"),
+        ("bufala", "Bufala", "Dishes", "12.00", "10", "", "", "", "", "yes", "", "", "", ""),
+        ("margherita", "Margherita", "Dishes", "10.00", "10", "", "", "", "", "yes", "", "", "", ""),
+        ("tiramisu", "Tiramisù", "Desserts", "6.50", "10", "", "<b>house</b>", "", "", "no", "", "", "", ""),
     ]
     assert menu.categories.get(name="Desserts").position == 1
     # Once more does nothing: not even where the menu is another by now.
@@ -126,7 +127,7 @@ def test_concurrent_change_is_reported_and_nothing_is_applied(manager: Client, v
 def test_dish_sold_out_during_an_edit_stays_sold_out(manager: Client, venue: Venue) -> None:
     builders.menu(venue)
     page = send(manager, venue, HEADER + "margherita,Margherita,Dishes,10.00,10,,yes\n")
-    MenuItem.objects.all().sell_out(now=timezone.now())
+    change_items(MenuItem.objects.all(), {"is_sold_out": True}, actor="system", now=timezone.now())
     day = MenuItem.objects.get().sold_out_on
     assert manager.post(page.redirect_chain[-1][0], {"version": page.context["plan"].version}).status_code == 302
     item = MenuItem.objects.get()
@@ -155,7 +156,9 @@ def test_of_two_concurrent_changes_one_gets_a_conflict_message(has_menu: bool) -
     def attempt(upload: MenuUpload) -> str:
         start.wait()
         try:
-            import_file.apply_upload(upload, version=version, removes_missing=False, now=timezone.now())
+            import_file.apply_upload(
+                upload, version=version, removes_missing=False, actor="system", now=timezone.now()
+            )
         except import_file.MenuChanged:
             return "message"
         finally:
@@ -185,7 +188,9 @@ def test_one_file_applied_twice_at_once_is_applied_once() -> None:
         start.wait()
         try:
             return (
-                import_file.apply_upload(upload, version=version, removes_missing=False, now=timezone.now())
+                import_file.apply_upload(
+                    upload, version=version, removes_missing=False, actor="system", now=timezone.now()
+                )
                 is not None
             )
         finally:
@@ -205,7 +210,10 @@ def test_the_menu_comes_back_from_its_file_just_as_it_was(manager: Client, venue
             menu, f"={number}", name=name, description=f"{name}\nand more", allergens=Allergen.values[:number]
         )
     raw = manager.get(f"{root(venue)}/menu.csv").content
-    assert raw.startswith(b"\xef\xbb\xbfid,name,category,price,tax_percent,description,allergens,available\r\n")
+    assert raw.startswith(
+        b"\xef\xbb\xbfid,name,category,price,tax_percent,takeaway_tax_percent,description,allergens,diets,available,"
+        b"station,prep_minutes,stock,modifier_groups\r\n"
+    )
     # No cell begins as a formula does.
     assert b",=" not in raw
     assert b"\n=" not in raw
@@ -269,11 +277,11 @@ def test_each_invalid_line_is_reported_with_its_number_and_reason(venue: Venue) 
     assert faults(
         venue,
         "a,A,Dishes,9.50,10,,yes",
-        'b,B,Dishes,"9,50",10,,yes',
+        'b,B,Dishes,"9,500",10,,yes',
         "c,C,Dishes,9.505,10,,yes",
         "d,D,Dishes,9.50,101,,maybe",
         "a,A,Dishes,1,10,,yes",
-        ",E,,1,10,,yes",
+        ",,,1,10,,yes",
         f"{'f' * 65},F,Dishes,1,10,,yes",
         "g,G,Dishes,1e3,10,,yes",
         "h,H,Dishes,-1,10,,yes",
@@ -281,12 +289,12 @@ def test_each_invalid_line_is_reported_with_its_number_and_reason(venue: Venue) 
         'j,"J\x07",Dishes,1,10,,yes',
         "k,K,Dishes,99999999,10,,yes",
     ) == [
-        (3, "price", "“9,50” is not a valid number. Use the format 9.50."),
+        (3, "price", "“9,500” is not a valid number. Use the format 9.50."),
         (4, "price", "A price in EUR has at most 2 decimals."),
         (5, "available", "“maybe” is not yes or no."),
         (5, "tax_percent", "A tax is 0 to 100 percent."),
         (6, "id", "“a” is already in line 2."),
-        (7, "id", "The value is missing."),
+        (7, "name", "The value is missing."),
         (7, "category", "The value is missing."),
         (8, "id", "Ensure this value has at most 64 characters (it has 65)."),
         (9, "price", "“1e3” is not a valid number. Use the format 9.50."),
@@ -307,8 +315,9 @@ def test_a_faulty_file_is_applied_not_even_in_part(manager: Client, venue: Venue
 
 
 def test_semicolons_and_tabs_are_accepted_and_decimal_commas_are_reported(venue: Venue) -> None:
-    for delimiter in (";", "\t"):
-        cells = [("id", "name", "category", "price"), ("a", "A, B", "Dishes", "9,50"), ("b", "B", "Dishes", "1,250")]
+    for delimiter in (";", "\t", ","):
+        number, large = ('"9,50"', '"1,250"') if delimiter == "," else ("9,50", "1,250")
+        cells = [("id", "name", "category", "price"), ("a", "A", "Dishes", number), ("b", "B", "Dishes", large)]
         plan = planned(venue, "\n".join(delimiter.join(row) for row in cells))
         assert [row.values["price"] for row in plan.added] == ["9.50"]
         assert plan.notes == ("1 number(s) with a decimal comma were converted: 9,50 to 9.50.",)
@@ -398,3 +407,61 @@ def test_old_uploads_go_when_another_comes(venue: Venue) -> None:
     for _ in range(25):
         import_file.store_upload(venue, content=b"id,name,category,price\n", file_name="menu.csv", now=now)
     assert MenuUpload.objects.count() == import_file.MAX_UPLOADS
+
+
+def test_an_empty_id_is_derived_from_the_name_and_the_same_the_next_time(manager: Client, venue: Venue) -> None:
+    content = "id,name,category,price\n,Crème brûlée,Desserts,6.50\n,Crème Brulee,Desserts,7\n"
+    for added in (2, 0):
+        page = send(manager, venue, content)
+        plan = page.context["plan"]
+        assert (len(plan.added), plan.unchanged, len(plan.missing)) == (added, 2 - added, 0)
+        manager.post(page.redirect_chain[-1][0], {"version": plan.version})
+    assert [row[0] for row in rows(venue)] == ["creme-brulee", "creme-brulee-2"]
+    assert list(Event.objects.filter(venue=venue).values_list("type", flat=True)) == ["menu.updated"]
+
+
+def test_the_new_columns_are_read_applied_and_written_as_they_were(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    for ref in ("size", "extras"):
+        menu.modifier_groups.create(ref=ref, name=ref.title())
+    page = send(
+        manager,
+        venue,
+        "name,category,price,takeaway_tax_percent,diets,station,prep_minutes,stock,modifier_groups\n"
+        'Margherita,Dishes,9.50,"5,5",Halal vegan,pizza,20,7,size extras size\n',
+    )
+    manager.post(page.redirect_chain[-1][0], {"version": page.context["plan"].version})
+    expected = ("5.5", "", "", "vegan halal", "yes", "pizza", "20", "7", "size extras")
+    assert rows(venue)[0][5:] == expected
+    plan = import_file.plan_import(venue, csv_format.read(manager.get(f"{root(venue)}/menu.csv").content))
+    assert (plan.added, plan.changed, plan.missing, plan.errors, plan.unchanged) == ((), (), (), (), 1)
+    # Without the columns they stay; portions that were ordered since the preview do not make it void.
+    page = send(manager, venue, "id,name,category,price\nmargherita,Regina,Dishes,9.50\n")
+    menu.items.update(stock=6)
+    assert manager.post(page.redirect_chain[-1][0], {"version": page.context["plan"].version}).status_code == 302
+    assert rows(venue)[0][5:] == (*expected[:7], "6", "size extras")
+
+
+def test_bad_values_of_the_new_columns_are_reported(venue: Venue) -> None:
+    header = "id,name,category,price,takeaway_tax_percent,diets,prep_minutes,stock,modifier_groups\n"
+    known = "vegetarian, vegan, gluten_free, lactose_free, halal, kosher"
+    assert faults(venue, "a,A,B,1,101,,,,", "b,B,B,1,x,paleo,0,-1,size", header=header) == [
+        (2, "takeaway_tax_percent", "A tax is 0 to 100 percent."),
+        (3, "takeaway_tax_percent", "“x” is not a valid number. Use the format 9.50."),
+        (3, "diets", f"“paleo” is not a diet. The diets are: {known}."),
+        (3, "prep_minutes", "“0” is not a whole number from 1 to 1,440."),
+        (3, "stock", "“-1” is not a whole number from 0 to 1,000,000."),
+        (3, "modifier_groups", "There is no modifier group “size”."),
+    ]
+
+
+def test_a_dish_that_a_modifier_names_is_not_removed_by_a_file(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    group = menu.modifier_groups.create(ref="drinks", name="Drinks")
+    group.modifiers.create(menu=menu, ref="m", name="M", item=menu.items.get())
+    page = send(manager, venue, "id,name,category,price\nwater,Water,Dishes,2\n")
+    sent = {"version": page.context["plan"].version, "removes_missing": "on"}
+    answer = manager.post(page.redirect_chain[-1][0], sent)
+    assert answer.status_code == 400
+    assert "Nothing was applied: modifiers use Margherita. Keep these dishes in the file." in text(answer)
+    assert [row[0] for row in rows(venue)] == ["margherita"]

@@ -16,6 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Event, Venue
 from framework.errors import InvalidRequest
 from orders import commands
+from orders.menu.item_changes import change_items
 from orders.models import Menu, MenuItem, Order, OrderItem, OrderNumber
 from tests.support import builders
 
@@ -277,7 +278,7 @@ def test_who_orders_after_a_dish_was_marked_sold_out_does_not_get_it() -> None:
     def sell_out() -> int:
         start.wait(timeout=10)
         try:
-            MenuItem.objects.filter(pk=dish.pk).sell_out(now=NOON)
+            change_items(MenuItem.objects.filter(pk=dish.pk), {"is_sold_out": True}, actor="system", now=NOON)
             return Order.objects.count()
         finally:
             connection.close()
@@ -324,9 +325,9 @@ def test_the_database_refuses_items_that_make_no_sense(venue: Venue, fields: Any
 def test_sold_out_today_is_by_each_venues_own_day() -> None:
     days = {"Europe/Rome": date(2026, 11, 21), "Pacific/Kiritimati": date(2026, 11, 22)}
     dishes = {zone: builders.menu(builders.venue(zone, timezone=zone)).items.get() for zone in days}
-    assert MenuItem.objects.sell_out(now=NOON) == 2
+    assert change_items(MenuItem.objects.all(), {"is_sold_out": True}, actor="system", now=NOON) == 2
     for zone, dish in dishes.items():
         dish.refresh_from_db()
         assert dish.sold_out_on == days[zone]
-    assert MenuItem.objects.make_available() == 2
+    assert change_items(MenuItem.objects.all(), {"is_sold_out": False}, actor="system", now=NOON) == 2
     assert list(MenuItem.objects.values_list("sold_out_on", flat=True)) == [None, None]
