@@ -5,9 +5,11 @@ from datetime import datetime
 from accounts.demo.commands import Counts, DemoPart
 from accounts.models import Venue
 from orders.demo import menu, records
+from orders.models import OrderingSettings
 
 
 def set_up(venue: Venue, now: datetime) -> Counts:
+    OrderingSettings.objects.get_or_create(venue=venue, defaults={"is_page_open": True})
     return {"dishes": menu.add_menu(venue, now=now)}
 
 

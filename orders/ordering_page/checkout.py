@@ -154,7 +154,7 @@ class CheckoutForm(forms.Form):
         elif values.get("when"):
             fulfilment["requested_at"] = values["when"].isoformat()
         body = {
-            "customer_id": values["phone"],
+            "customer_id": online_orders.identify_customer(self.venue, values["phone"]),
             "items": items,
             "payment_method": values["payment"],
             "fulfilment": fulfilment,

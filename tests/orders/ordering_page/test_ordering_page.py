@@ -18,7 +18,6 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
-from accounts.models import Venue
 from orders import commands
 from orders.models import Fulfilment, Menu, MenuItem, Order, OrderingSettings
 from orders.ordering_page import links, online_orders
@@ -114,7 +113,7 @@ class Guest:
     def press(self, button: str, **changes: Any) -> Any:
         """Change fields and press a button, ten seconds later."""
         self.at += timedelta(seconds=10)
-        values = Fields(self.response.content.decode()).values | {name: value for name, value in changes.items()}
+        values = Fields(self.response.content.decode()).values | changes
         with time_machine.travel(self.at, tick=False):
             self.response = self.client.post(self.path, values | {"do": button})
         return self.response
@@ -185,7 +184,7 @@ def test_the_page_is_in_danish_for_those_who_read_danish(menu: Menu) -> None:
     guest.press("place", name="Ada")
     guest.follow()
     assert "Bestilling 1 Restauranten har modtaget din bestilling. Ventes klar kl. 18.15" in guest.words
-    assert "1 × Pizza med tomat Stor 12,50 €" in guest.words
+    assert "Pizza med tomat Stor 12,50 €" in guest.words
     # The kitchen reads the names of the menu.
     assert Order.objects.get().items.get().name == "Margherita"
 
@@ -224,9 +223,7 @@ def test_the_catalogue_is_whole_and_compiled(tmp_path: Path) -> None:
 def test_choices_are_checked_at_their_group(menu: Menu) -> None:
     guest = Guest(menu)
     guest.press("open:margherita")
-    guest.press(
-        "choose:margherita", **{"group-extras": ["olives", "cheese", "ham"]}, quantity="0", notes="Well done"
-    )
+    guest.press("choose:margherita", **{"group-extras": ["olives", "cheese", "ham"]}, quantity="0", notes="Well done")
     assert guest.response.status_code == 400
     assert guest.words.count("Choose up to 2.") == 2
     assert "Enter a number from 1 to 99." in guest.words
