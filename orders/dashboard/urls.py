@@ -30,11 +30,9 @@ urlpatterns = [
     path("<slug:venue>/menu/template.csv", menu_import.template, name="menu-template"),
     path("<slug:venue>/settings/ordering", ordering.edit, name="setup-ordering"),
     path("<slug:venue>/settings/ordering/qr-codes", ordering.show_qr_codes, name="ordering-qr-codes"),
-    path("<slug:venue>/settings/ordering/charges/new", ordering.edit_charge, name="setup-new-charge"),
-    path("<slug:venue>/settings/ordering/charges/<uuid:key>", ordering.edit_charge, name="setup-edit-charge"),
-    path(
-        "<slug:venue>/settings/ordering/charges/<uuid:key>/remove", ordering.remove_charge, name="setup-remove-charge"
-    ),
+    path("<slug:venue>/settings/charges/new", ordering.edit_charge, name="setup-new-charge"),
+    path("<slug:venue>/settings/charges/<uuid:key>", ordering.edit_charge, name="setup-edit-charge"),
+    path("<slug:venue>/settings/charges/<uuid:key>/remove", ordering.remove_charge, name="setup-remove-charge"),
 ]
 for kind, folder in (("item", "items"), ("category", "categories")):
     rows, row = f"<slug:venue>/menu/{folder}", f"<slug:venue>/menu/{folder}/<uuid:key>"

@@ -168,7 +168,8 @@ def order(request: HttpRequest, venue: Venue, context: dict[str, Any]) -> HttpRe
         post=request.POST,
         items=basket.read(request.POST.get("basket", "[]")),
     )
-    verb, _colon, target = (request.POST.get("do") or request.POST.get("step", "")).partition(":")
+    pressed = request.POST.get("do") or request.POST.get("step", "")
+    verb, _colon, target = pressed.replace("\0", "").partition(":")
     match verb:
         case "open":
             return show_dish(visit, target)
