@@ -1,5 +1,6 @@
 """Settings: the ordering page, its charges, and the QR codes of the tables."""
 
+from decimal import Decimal
 from uuid import UUID
 
 import segno
@@ -51,7 +52,7 @@ def edit(request: PageRequest) -> HttpResponse:
 def describe_price(rule: ChargeRule) -> str:
     if rule.percent is not None:
         return f"{format_percent(rule.percent)} %"
-    return f"{format_amount(rule.amount or 0, rule.venue.currency)} {rule.venue.currency}"
+    return f"{format_amount(rule.amount or Decimal(0), rule.venue.currency)} {rule.venue.currency}"
 
 
 def describe_orders(rule: ChargeRule) -> str:

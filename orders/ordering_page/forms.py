@@ -77,6 +77,9 @@ class ChargeRuleForm(ValidatesUniqueness, ConflictCheckForm):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean()
+        if values.get("percent") is None and values.get("amount") is None and not self.errors:
+            # PostgreSQL accepts a row of which the condition is null.
+            self.add_error("percent", "Enter either a percentage up to 100 or an amount.")
         currency = self.instance.venue.currency
         for name in ("amount", "free_from"):
             amount = values.get(name)
