@@ -14,8 +14,8 @@ from accounts.models import Venue
 from framework.api.fields import StrictListField, StrictSerializer
 from framework.errors import ApiError, InvalidRequest
 from orders import capacity, commands
-from orders.menu.modifiers import Selection, read_groups
-from orders.menu.selection import Terms, read_items, select
+from orders.menu.modifiers import Resolver, read_groups
+from orders.menu.selection import OrderingTerms, read_items, select
 from orders.models import Fulfilment, Menu, MenuItem, Order
 from orders.ordering_page.menu import load_names
 from orders.serializers import NewOrderItem
@@ -90,7 +90,7 @@ class Quote:
 
     order: Order
     lines: list[Line]
-    terms: Terms
+    terms: OrderingTerms
     items: Mapping[str, MenuItem]
     problems: list[str] = field(default_factory=list)
 
@@ -106,7 +106,7 @@ def calculate_quote(menu: Menu, items: Sequence[Mapping[str, Any]], *, fulfilmen
     terms, menu_id, on_menu, has_modifiers = read_items(venue, [item["menu_item_id"] for item in items])
     groups = read_groups(menu_id, list(on_menu)) if menu_id and has_modifiers else {}
     modifiers = [
-        Selection(groups).choose_for_item(item["menu_item_id"], item.get("modifiers", ()), param="") for item in items
+        Resolver(groups).resolve_line(item["menu_item_id"], item.get("modifiers", ()), param="") for item in items
     ]
     commands.set_lines(order, items, [on_menu.get(item["menu_item_id"]) for item in items], modifiers)
     commands.set_totals(order, terms.charges_of(order.fulfilment))

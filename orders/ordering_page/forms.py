@@ -9,7 +9,7 @@ from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
 from orders.models import ChargeRule, Fulfilment, OrderingSettings
 from orders.ordering_page.checkout import FULFILMENTS
-from orders.pricing import get_decimals, round_amount
+from orders.pricing import find_decimals_error
 
 FULFILMENT_LABELS = {
     Fulfilment.PICKUP: "Pick-up",
@@ -82,9 +82,8 @@ class ChargeRuleForm(ValidatesUniqueness, ConflictCheckForm):
             self.add_error("percent", "Enter either a percentage up to 100 or an amount.")
         currency = self.instance.venue.currency
         for name in ("amount", "free_from"):
-            amount = values.get(name)
-            if amount is not None and amount != round_amount(amount, currency):
-                self.add_error(name, f"An amount in {currency} has at most {get_decimals(currency)} decimals.")
+            if message := find_decimals_error(values.get(name), currency):
+                self.add_error(name, message)
         return values
 
 
