@@ -186,7 +186,7 @@ def order(request: HttpRequest, venue: Venue, context: dict[str, Any]) -> HttpRe
 
 
 def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
-    """Seven queries with a basket, else two; the basket's own modifiers are two more."""
+    """Show the menu: three queries, and at most four for the total of the basket."""
     categories = menu.load_categories(visit.menu, at=visit.at)
     if not categories:
         raise links.InvalidLink
