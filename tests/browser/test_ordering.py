@@ -20,7 +20,7 @@ Visit = Callable[..., "Page"]
 def test_a_guest_at_a_table_orders_in_danish_and_learns_that_the_order_is_ready(
     visit: Visit, site: Up, has_scripts: bool
 ) -> None:
-    page = visit(PHONE, java_script_enabled=has_scripts, extra_http_headers={"Accept-Language": "da"})
+    page = visit(PHONE, java_script_enabled=has_scripts, locale="da-DK")
 
     def looks_right() -> bool:
         # axe is a script.
