@@ -54,13 +54,13 @@ def test_a_guest_at_a_table_orders_in_danish_and_learns_that_the_order_is_ready(
     assert page.context.cookies() == []
     assert looks_right()
 
-    api = httpx.Client(
+    with httpx.Client(
         base_url=site.record["management"]["base_url"],
         headers={"Authorization": f"Bearer {site.record['management']['menu_api_key']}"},
-    )
-    order = api.get("/orders", params={"limit": 1}).json()["data"][0]
-    assert (order["channel"], order["fulfilment"]["table"]) == ("page", "7")
-    assert api.put(f"/orders/{order['id']}/stage", json={"stage": "ready"}).status_code == 200
+    ) as api:
+        order = api.get("/orders", params={"limit": 1}).json()["data"][0]
+        assert (order["channel"], order["fulfilment"]["table"]) == ("page", "7")
+        assert api.put(f"/orders/{order['id']}/stage", json={"stage": "ready"}).status_code == 200
     # The page reloads itself.
     assert eventually(
         lambda: page.get_by_text("Din bestilling er klar og kommer til dit bord.").count() == 1, within_s=60
