@@ -66,6 +66,7 @@ urlpatterns = [
     re_path("^photos(?:/|$)", include("catalogue.photos.views")),
     path("guest/", include("reservations.self_service.urls")),
     path("book/", include("reservations.booking_page.urls")),
+    path("order/", include("orders.ordering_page.urls")),
     re_path(
         r"^docs/openapi/(?P<name>management|management-v2|data)\.json$",
         schema.serve_document,

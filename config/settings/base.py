@@ -195,7 +195,10 @@ SECURE_HSTS_SECONDS = env.number("HSTS_S", 31_536_000 if PUBLIC_BASE_URL.startsw
 
 # Language, time, static files
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# Of the guests' pages that choose a language (framework/languages.py); all others are in English.
+LANGUAGES = [("en", "English"), ("da", "Dansk")]
+USE_I18N = True
+LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = "framework.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -99,6 +99,7 @@ def build_pages(base_url: str, *, venue: str | None, has_mailbox: bool) -> dict[
         "order_board": venue and f"{base_url}/dashboard/{venue}/board",
         "reservations": venue and f"{base_url}/dashboard/{venue}/reservations",
         "booking_page": venue and f"{base_url}/book/{venue}",
+        "ordering_page": venue and f"{base_url}/order/{venue}",
         "docs": f"{base_url}/docs",
         "mailbox": f"{base_url}/mailbox" if has_mailbox else None,
     }
@@ -122,6 +123,7 @@ def print_panel(
             ("Order board", pages["order_board"]),
             ("Reservations", pages["reservations"]),
             ("Booking page", pages["booking_page"]),
+            ("Ordering page", pages["ordering_page"]),
             ("Admin", admin["url"]),
             *sign_in_rows("user", admin["username"], admin["password"]),
             ("API docs", pages["docs"]),

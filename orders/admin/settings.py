@@ -46,7 +46,7 @@ class OrderingSettingsAdmin(VenueSettingsAdmin):
     ordering = ["venue_id"]
     fields = [
         *("venue", "prep_minutes", ("slot_minutes", "orders_per_slot"), ("warn_minutes", "late_minutes")),
-        *("is_page_open", "page_fulfilments", "takes_usdc"),
+        *("is_page_open", "page_fulfilments"),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, modifier_groups, orders, phone_order, reports
+from orders.dashboard import board, menu, menu_import, modifier_groups, ordering, orders, phone_order, reports
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
@@ -34,6 +34,11 @@ urlpatterns = [
     path("<slug:venue>/menu/upload/<uuid:key>", menu_import.preview, name="menu-upload-preview"),
     path("<slug:venue>/menu/menu.csv", menu_import.download, name="menu-csv"),
     path("<slug:venue>/menu/template.csv", menu_import.template, name="menu-template"),
+    path("<slug:venue>/settings/ordering", ordering.edit, name="setup-ordering"),
+    path("<slug:venue>/settings/ordering/qr-codes", ordering.show_qr_codes, name="ordering-qr-codes"),
+    path("<slug:venue>/settings/charges/new", ordering.edit_charge, name="setup-new-charge"),
+    path("<slug:venue>/settings/charges/<uuid:key>", ordering.edit_charge, name="setup-edit-charge"),
+    path("<slug:venue>/settings/charges/<uuid:key>/remove", ordering.remove_charge, name="setup-remove-charge"),
 ]
 for kind, folder in (("item", "items"), ("category", "categories")):
     rows, row = f"<slug:venue>/menu/{folder}", f"<slug:venue>/menu/{folder}/<uuid:key>"

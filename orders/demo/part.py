@@ -5,10 +5,14 @@ from datetime import datetime
 from accounts.demo.commands import Counts, DemoPart
 from accounts.models import Venue
 from orders.demo import menu, records
+from orders.models import Menu, OrderingSettings
 
 
 def set_up(venue: Venue, now: datetime) -> Counts:
-    return {"dishes": menu.add_menu(venue, now=now)}
+    dishes = menu.add_menu(venue, now=now)
+    if dishes:
+        OrderingSettings.objects.get_or_create(venue=venue, defaults={"is_page_open": True})
+    return {"dishes": dishes}
 
 
 def replace(venue: Venue, now: datetime) -> Counts:
@@ -17,7 +21,10 @@ def replace(venue: Venue, now: datetime) -> Counts:
 
 def remove(venue: Venue, now: datetime) -> Counts:
     del now
-    return {"orders": records.remove_orders(venue), "dishes": menu.remove_menu(venue)}
+    removed = {"orders": records.remove_orders(venue), "dishes": menu.remove_menu(venue)}
+    if removed["dishes"] and not Menu.objects.filter(venue=venue).exists():
+        OrderingSettings.objects.filter(venue=venue).update(is_page_open=False)
+    return removed
 
 
 PART = DemoPart(set_up=set_up, replace=replace, remove=remove)

@@ -7,6 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Func, Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -72,31 +74,31 @@ class MenuCategory(models.Model):
 class Allergen(models.TextChoices):
     """The fourteen allergens of Regulation (EU) 1169/2011, Annex II, in its order."""
 
-    GLUTEN = "gluten", "cereals containing gluten"
-    CRUSTACEANS = "crustaceans", "crustaceans"
-    EGGS = "eggs", "eggs"
-    FISH = "fish", "fish"
-    PEANUTS = "peanuts", "peanuts"
-    SOYBEANS = "soybeans", "soybeans"
-    MILK = "milk", "milk"
-    NUTS = "nuts", "nuts"
-    CELERY = "celery", "celery"
-    MUSTARD = "mustard", "mustard"
-    SESAME = "sesame", "sesame seeds"
-    SULPHITES = "sulphites", "sulphur dioxide and sulphites"
-    LUPIN = "lupin", "lupin"
-    MOLLUSCS = "molluscs", "molluscs"
+    GLUTEN = "gluten", _("cereals containing gluten")
+    CRUSTACEANS = "crustaceans", _("crustaceans")
+    EGGS = "eggs", _("eggs")
+    FISH = "fish", _("fish")
+    PEANUTS = "peanuts", _("peanuts")
+    SOYBEANS = "soybeans", _("soybeans")
+    MILK = "milk", _("milk")
+    NUTS = "nuts", _("nuts")
+    CELERY = "celery", _("celery")
+    MUSTARD = "mustard", _("mustard")
+    SESAME = "sesame", _("sesame seeds")
+    SULPHITES = "sulphites", _("sulphur dioxide and sulphites")
+    LUPIN = "lupin", _("lupin")
+    MOLLUSCS = "molluscs", _("molluscs")
 
 
 class Diet(models.TextChoices):
     """Diets that a dish is suitable for."""
 
-    VEGETARIAN = "vegetarian", "vegetarian"
-    VEGAN = "vegan", "vegan"
-    GLUTEN_FREE = "gluten_free", "gluten-free"
-    LACTOSE_FREE = "lactose_free", "lactose-free"
-    HALAL = "halal", "halal"
-    KOSHER = "kosher", "kosher"
+    VEGETARIAN = "vegetarian", _("vegetarian")
+    VEGAN = "vegan", _("vegan")
+    GLUTEN_FREE = "gluten_free", _("gluten-free")
+    LACTOSE_FREE = "lactose_free", _("lactose-free")
+    HALAL = "halal", _("halal")
+    KOSHER = "kosher", _("kosher")
 
 
 class DishPhoto(models.Model):
@@ -218,13 +220,14 @@ class MenuItem(models.Model):
     def find_obstacle(self, at: datetime) -> str | None:
         """Return why the item cannot be ordered at this time at the venue: `sold out today`; None if it can."""
         if not self.is_available:
-            return "not available"
+            return gettext("not available")
         if self.sold_out_on == at.date():
-            return "sold out today"
+            return gettext("sold out today")
         if self.stock == 0:
-            return "sold out"
+            return gettext("sold out")
         if not self.category.is_served_at(at.time()):
-            return f"served from {self.category.served_from:%H:%M} to {self.category.served_until:%H:%M}"
+            times = {"first": f"{self.category.served_from:%H:%M}", "last": f"{self.category.served_until:%H:%M}"}
+            return gettext("served from %(first)s to %(last)s") % times
         return None
 
 

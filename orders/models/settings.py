@@ -148,10 +148,6 @@ class ChargeRule(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def clean(self) -> None:
-        # The constraint lets two nulls pass.
-        if self.percent is None and self.amount is None:
-            raise ValidationError("Enter either a percentage up to 100 or an amount.")
         currency = self.venue.currency if self.venue_id else ""
         errors = {name: find_decimals_error(getattr(self, name), currency) for name in ("amount", "free_from")}
         if errors := {name: message for name, message in errors.items() if message}:

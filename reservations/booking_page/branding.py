@@ -1,7 +1,5 @@
 """The look of a venue's pages for guests: its colour, and the files of its logo and photo."""
 
-import hashlib
-from base64 import b64encode
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,6 +15,7 @@ from framework.images.photo_files import PhotoFiles
 from framework.images.thumbnails import Thumbnail
 from framework.images.uploads import encode_original
 from framework.public_ids import decode
+from framework.style_policy import allow_style
 from reservations.booking_page.colors import make_palettes
 from reservations.models import Branding, BrandingImage
 
@@ -46,10 +45,7 @@ def make_css(branding: Branding | None) -> str:
 
 def allow_branding(policy: str, branding: Branding | None) -> str:
     """Return the content security policy of a page that also allows the style sheet, by its hash."""
-    if not (css := make_css(branding)):
-        return policy
-    digest = b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    return policy.replace("style-src 'self'", f"style-src 'self' 'sha256-{digest}'")
+    return allow_style(policy, make_css(branding))
 
 
 def load_image(public_id: str, size: str) -> Thumbnail | None:

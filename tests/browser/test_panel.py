@@ -25,14 +25,14 @@ def test_eight_clicks_from_the_panel_show_the_living_demo(
         assert not overflows(page), name
         shown[name] = page.locator("main").inner_text()
 
-    # Five links of the panel, the button of the sign-in, and the menu, which a phone opens first: eight.
+    # Six links of the panel, the button of the sign-in, and the menu, which a phone opens first: nine.
     page.goto(demo["url"])
     page.get_by_label("Email").fill(demo["email"])
     page.get_by_label("Password").fill(demo["password"])
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/dashboard/ven_*")
     look("overview")
-    for name in ("reservations", "booking_page", "mailbox", "order_board"):
+    for name in ("reservations", "booking_page", "ordering_page", "mailbox", "order_board"):
         page.goto(pages[name])
         look(name)
     if viewport == PHONE:
@@ -47,5 +47,6 @@ def test_eight_clicks_from_the_panel_show_the_living_demo(
     assert shown["order_board"].count("Complete") >= 5
     assert "covers in" in shown["reservations"]
     assert "guests" in shown["booking_page"]
+    assert "Pizza Margherita" in shown["ordering_page"]
     assert "Mailbox" in shown["mailbox"]
     assert "Pizza Margherita" in shown["menu"]

@@ -234,7 +234,7 @@ def walk(page: "Page", look: Callable[[], None]) -> Iterator[tuple[str, bool]]:
         for link in links:
             parts = urlsplit(link)
             if parts.netloc == urlsplit(page.url).netloc and parts.path.startswith(
-                ("/dashboard/", "/admin/", "/book/")
+                ("/dashboard/", "/admin/", "/book/", "/order/")
             ):
                 waiting.append(parts.path + (f"?{parts.query}" if parts.query else ""))
         yield path, "pwned" in page.inner_text("body")

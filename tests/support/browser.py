@@ -55,7 +55,7 @@ def visit(chromium: "Browser", site: Up) -> Iterator[Callable[..., "Page"]]:
 
         def enter(viewport: "ViewportSize | None" = None, **options: Any) -> "Page":
             context = chromium.new_context(
-                base_url=site.record["base_url"], viewport=viewport or DESK, locale="en-GB", **options
+                base_url=site.record["base_url"], viewport=viewport or DESK, **{"locale": "en-GB"} | options
             )
             opened.callback(context.close)
             context.set_default_timeout(15_000)

@@ -49,6 +49,7 @@ def test_record_has_the_sign_in_of_the_dashboard_and_its_pages() -> None:
         "order_board": f"{BASE}/dashboard/ven_1/board",
         "reservations": f"{BASE}/dashboard/ven_1/reservations",
         "booking_page": f"{BASE}/book/ven_1",
+        "ordering_page": f"{BASE}/order/ven_1",
         "docs": f"{BASE}/docs",
         "mailbox": f"{BASE}/mailbox",
     }
@@ -58,13 +59,13 @@ def test_record_of_a_run_without_demo_data_has_no_demo_pages() -> None:
     up = record({}, EMAIL_URL="smtp://mail.example.com")
     assert up["dashboard"] is None
     assert [name for name, url in up["pages"].items() if url is None] == [
-        *("order_board", "reservations", "booking_page", "mailbox")
+        *("order_board", "reservations", "booking_page", "ordering_page", "mailbox")
     ]
 
 
 def test_panel_begins_with_what_a_person_opens(capsys: pytest.CaptureFixture[str]) -> None:
     lines = panel(record(SEEDED), capsys)
-    assert lines[:14] == [
+    assert lines[:15] == [
         "Tablewire is up. Ctrl-C stops it.",
         "",
         "Landing page         http://127.0.0.1:8000/",
@@ -74,6 +75,7 @@ def test_panel_begins_with_what_a_person_opens(capsys: pytest.CaptureFixture[str
         "Order board          http://127.0.0.1:8000/dashboard/ven_1/board",
         "Reservations         http://127.0.0.1:8000/dashboard/ven_1/reservations",
         "Booking page         http://127.0.0.1:8000/book/ven_1",
+        "Ordering page        http://127.0.0.1:8000/order/ven_1",
         "Admin                http://127.0.0.1:8000/admin/",
         "  user               admin@example.com",
         "  password           secret",

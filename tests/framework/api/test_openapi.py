@@ -71,14 +71,14 @@ def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> 
     }
     assert shown == {(ErrorCode[code.upper()].status, code) for code in output}
     assert ("not_found" in output) == ("{id}" in operation.template)
-    takes_a_table = operation.name in ("create_reservation", "create_hold", "change_reservation")
+    takes_a_place = operation.name in ("create_reservation", "create_hold", "change_reservation", "create_order")
     sets_a_status = operation.name in (
         "set_order_status",
         "set_order_stage",
         "change_reservation",
         "cancel_reservation",
     )
-    assert ("slot_unavailable" in output) == takes_a_table
+    assert ("slot_unavailable" in output) == takes_a_place
     assert ("invalid_transition" in output) == sets_a_status
 
 

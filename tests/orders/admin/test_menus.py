@@ -406,7 +406,9 @@ def test_a_group_is_written_with_its_modifiers_and_each_change_is_an_event(staff
     assert "An amount in EUR has at most 2 decimals." in refused.content.decode()
     assert staff.post(f"{groups}add/", group).status_code == 302
     made = menu.modifier_groups.get()
-    assert [(each.ref, each.price_delta, each.menu_id) for each in made.modifiers.all()] == [("large", 3, menu.pk)]
+    assert [(each.ref, each.price_delta, each.menu_id) for each in made.modifiers.all()] == [
+        ("large", Decimal(3), menu.pk)
+    ]
     assert f'value="{menu.items.get().pk}"' in staff.get(f"{groups}{made.pk}/change/").content.decode()
     assert staff.post(f"{groups}{made.pk}/delete/", {"post": "yes"}).status_code == 302
     assert staff.post(MENUS, {"action": "unpublish", "_selected_action": [str(menu.pk)]}).status_code == 302

@@ -169,6 +169,7 @@ def test_the_csv_has_all_filtered_orders_and_no_formula(venue: Venue, host: Clie
         "number": "1",
         "business_date": "2026-11-21",
         "status": "pending",
+        "stage": "received",
         "created_at": "2026-11-21T12:00:00+00:00",
         "completed_at": "",
         "cancelled_at": "",
@@ -176,10 +177,13 @@ def test_the_csv_has_all_filtered_orders_and_no_formula(venue: Venue, host: Clie
         "customer_id": "'=1+1",
         "payment_method": "card",
         "delivery_address": "'@home",
+        "fulfilment": "delivery",
+        "table": "",
         "items": "2 x Margherita (no basil)",
         "currency": "EUR",
         "subtotal": "17.27",
         "tax": "1.73",
+        "tip": "",
         "total": "19.00",
     }
 

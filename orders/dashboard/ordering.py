@@ -1,0 +1,118 @@
+"""Settings: the ordering page, its charges, and the QR codes of the tables."""
+
+from decimal import Decimal
+from uuid import UUID
+
+import segno
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import SafeString, mark_safe
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from orders.models import ChargeRule, Menu, OrderingSettings
+from orders.ordering_page import links, registry
+from orders.ordering_page.forms import (
+    FULFILMENT_LABELS,
+    MAX_CODES,
+    ChargeRuleForm,
+    ConflictCheckForm,
+    OrderingSettingsForm,
+    TablesForm,
+)
+from orders.pricing import format_amount, format_percent
+
+
+@page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
+def edit(request: PageRequest) -> HttpResponse:
+    """Show the settings of the ordering page with the charges (GET), and change them (POST)."""
+    venue = request.access.venue
+    row = OrderingSettings.objects.filter(venue=venue).first() or OrderingSettings(venue=venue)
+    form = OrderingSettingsForm(request.POST if request.method == "POST" else None, instance=row)
+    if form.is_valid() and is_stored(form):
+        messages.success(request, "Saved.")
+        return redirect("setup-ordering", venue=venue.public_id)
+    stored = OrderingSettings.objects.filter(venue=venue).first()
+    context = {
+        "form": form,
+        "is_open": bool(stored and stored.is_page_open),
+        "has_menu": Menu.objects.filter(venue=venue, is_published=True, items__isnull=False).exists(),
+        "url": links.page_url(venue),
+        "charges": [
+            (rule, describe_price(rule), describe_orders(rule))
+            for rule in ChargeRule.objects.filter(venue=venue).order_by("position", "name").select_related("venue")
+        ],
+        "tables": TablesForm(initial={"tables": ", ".join(registry.list_tables(venue)[:MAX_CODES])}),
+    }
+    return render(request, "orders/setup_ordering.html", context, status=400 if form.is_bound else 200)
+
+
+def describe_price(rule: ChargeRule) -> str:
+    if rule.percent is not None:
+        return f"{format_percent(rule.percent)} %"
+    return f"{format_amount(rule.amount or Decimal(0), rule.venue.currency)} {rule.venue.currency}"
+
+
+def describe_orders(rule: ChargeRule) -> str:
+    orders = ", ".join(label for each, label in FULFILMENT_LABELS.items() if each in rule.fulfilments) or "All"
+    if rule.free_from is None:
+        return orders
+    return f"{orders}; free from {format_amount(rule.free_from, rule.venue.currency)} {rule.venue.currency}"
+
+
+@page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
+def edit_charge(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
+    """Add a charge, or change one."""
+    venue = request.access.venue
+    row = get_object_or_404(ChargeRule, venue=venue, pk=key) if key else ChargeRule(venue=venue)
+    row.venue = venue
+    name = row.name
+    form = ChargeRuleForm(request.POST if request.method == "POST" else None, instance=row)
+    if form.is_valid() and is_stored(form):
+        messages.success(request, f"Saved: {row}.")
+        return redirect("setup-ordering", venue=venue.public_id)
+    context = {"form": form, "name": name, "key": key}
+    return render(request, "orders/charge.html", context, status=400 if form.is_bound else 200)
+
+
+@page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
+def remove_charge(request: PageRequest, *, key: UUID) -> HttpResponse:
+    """Ask for confirmation, then delete a charge. Orders keep what they were charged."""
+    venue = request.access.venue
+    row = get_object_or_404(ChargeRule, venue=venue, pk=key)
+    if request.method != "POST":
+        return render(request, "orders/charge_remove.html", {"row": row})
+    row.delete()
+    messages.success(request, f"Deleted: {row}.")
+    return redirect("setup-ordering", venue=venue.public_id)
+
+
+def is_stored(form: ConflictCheckForm) -> bool:
+    """Save the row; return False with a form error after a concurrent change."""
+    try:
+        with transaction.atomic():
+            form.save()
+    except IntegrityError:
+        form.add_error(None, "Another user has just changed this. Check and try again.")
+        return False
+    return True
+
+
+@page(Right.VENUE, section="venue")
+def show_qr_codes(request: PageRequest) -> HttpResponse:
+    """A sheet of QR codes for printing, one for each table."""
+    venue = request.access.venue
+    form = TablesForm(request.GET)
+    codes = []
+    if form.is_valid():
+        codes = [(name, draw_code(links.page_url(venue, table=name))) for name in form.cleaned_data["tables"]]
+    context = {"form": form, "codes": codes}
+    return render(request, "orders/qr_codes.html", context, status=200 if codes else 400)
+
+
+def draw_code(url: str) -> SafeString:
+    """Return the QR code as an SVG element; at error correction M it is read with 15 % of it damaged."""
+    code = segno.make_qr(url, error="m")
+    return mark_safe(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=4))  # noqa: S308  # made of squares

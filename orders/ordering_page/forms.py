@@ -1,0 +1,114 @@
+"""The forms with which the staff set up the ordering page."""
+
+import re
+from typing import Any
+
+from django import forms
+
+from framework.django_internals import ValidatesUniqueness
+from framework.forms.optimistic_concurrency import ConflictCheckForm
+from orders.models import ChargeRule, Fulfilment, OrderingSettings
+from orders.ordering_page.checkout import FULFILMENTS
+from orders.pricing import find_decimals_error
+
+FULFILMENT_LABELS = {
+    Fulfilment.PICKUP: "Pick-up",
+    Fulfilment.DINE_IN: "At the table",
+    Fulfilment.DELIVERY: "Delivery",
+}
+SLOT_MINUTES = (5, 10, 15, 20, 30, 60)
+MAX_CODES = 200
+RANGE = re.compile(r"(\D*?)(\d{1,4})\s*-\s*(\d{1,4})")
+
+
+class OrderingSettingsForm(ConflictCheckForm):
+    """Whether the page is open, what it offers, and how fast the kitchen is."""
+
+    page_fulfilments = forms.MultipleChoiceField(
+        label="Guests can order",
+        choices=[(each.value, FULFILMENT_LABELS[each]) for each in FULFILMENTS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    slot_minutes = forms.TypedChoiceField(
+        label="Length of a slot",
+        coerce=int,
+        choices=[(minutes, f"{minutes} minutes") for minutes in SLOT_MINUTES],
+        help_text="Later pick-up times are offered in these steps",
+    )
+
+    class Meta:
+        model = OrderingSettings
+        fields = ["is_page_open", "page_fulfilments", "prep_minutes", "slot_minutes", "orders_per_slot"]
+        labels = {
+            "is_page_open": "Guests can order on the ordering page",
+            "prep_minutes": "Preparation time in minutes",
+            "orders_per_slot": "Orders in a slot",
+        }
+        help_texts = {
+            "is_page_open": "",
+            "prep_minutes": "From an order to its handover. A dish on the menu may take longer",
+            "orders_per_slot": "That the kitchen can finish. Leave this empty for any number",
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not self.initial.get("page_fulfilments"):
+            self.initial["page_fulfilments"] = [each.value for each in FULFILMENTS]
+
+
+class ChargeRuleForm(ValidatesUniqueness, ConflictCheckForm):
+    """A charge that is added to orders."""
+
+    # Names are unique at a venue.
+    unique_with = frozenset({"venue"})
+    fulfilments = forms.MultipleChoiceField(
+        label="Orders",
+        required=False,
+        choices=[(each.value, FULFILMENT_LABELS[each]) for each in Fulfilment],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: all orders",
+    )
+
+    class Meta:
+        model = ChargeRule
+        fields = ["name", "type", "percent", "amount", "tax_percent", "free_from", "fulfilments", "position"]
+        labels = {"percent": "Percentage", "tax_percent": "Tax in percent", "free_from": "Free from"}
+        help_texts = {"position": "Charges are sorted by this number"}
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean()
+        if values.get("percent") is None and values.get("amount") is None and not self.errors:
+            # PostgreSQL accepts a row of which the condition is null.
+            self.add_error("percent", "Enter either a percentage up to 100 or an amount.")
+        currency = self.instance.venue.currency
+        for name in ("amount", "free_from"):
+            if message := find_decimals_error(values.get(name), currency):
+                self.add_error(name, message)
+        return values
+
+
+class TablesForm(forms.Form):
+    """The tables for which QR codes are printed."""
+
+    tables = forms.CharField(
+        label="Tables",
+        max_length=2000,
+        help_text="For example: 1-20, Bar",
+        error_messages={"required": "Enter at least one table."},
+    )
+
+    def clean_tables(self) -> list[str]:
+        """Return the names, each once: `1-3, Bar` is 1, 2, 3 and Bar, and `T1-3` is T1, T2 and T3."""
+        names: dict[str, None] = {}
+        for part in (part.strip() for part in self.cleaned_data["tables"].split(",")):
+            found = RANGE.fullmatch(part)
+            first, last = (int(found[2]), int(found[3])) if found else (1, 0)
+            if found and first <= last:
+                names |= dict.fromkeys(f"{found[1]}{number}" for number in range(first, last + 1))
+            elif part:
+                names[part] = None
+            if len(names) > MAX_CODES:
+                raise forms.ValidationError(f"Print at most {MAX_CODES} tables at once.")
+        if any(len(name) > 40 for name in names):
+            raise forms.ValidationError("The name of a table has at most 40 characters.")
+        return list(names)

@@ -1,0 +1,122 @@
+"""Orders of the ordering page: the form token, the limits, and the order itself."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+
+from accounts import idempotency
+from accounts.models import Venue
+from framework.api.error_handler import flatten_detail, invalid_request
+from framework.api.rate_limits.middleware import count_within_an_hour
+from framework.db.locks import AdvisoryLock
+from framework.errors import ApiError, ErrorCode, InvalidRequest
+from framework.public_ids import new_id
+from framework.signed_tokens import BadSignature, KeyedHash, TokenSigner
+from orders import commands
+from orders.models import Order, OrderingSettings
+from orders.serializers import NewOrder
+
+CHANNEL = "page"
+# Open orders of one phone at one venue; nothing is paid before the handover.
+MAX_OPEN = 5
+# From one IP address at one venue: the guests of a restaurant share that of its wireless network.
+MAX_PER_HOUR = 60
+# People take longer to fill in the form.
+MIN_FILL_S = 2
+FORM_LIFETIME = timedelta(hours=12)
+PHONE_LOCK = AdvisoryLock("ordering page phone")
+CUSTOMER_HASH = KeyedHash("orders.ordering_page.online_orders.customer")
+FORM_SIGNER = TokenSigner("orders.ordering_page.online_orders.form")
+
+
+class TooManyOrders(ApiError):
+    """The phone has too many open orders."""
+
+    code = ErrorCode.RATE_LIMIT_EXCEEDED
+
+
+class StaleOrderForm(InvalidRequest):
+    """The form token is invalid or expired."""
+
+
+class SubmittedTooFast(InvalidRequest):
+    """The form was submitted faster than a person can fill it in."""
+
+
+def find_settings(venue: Venue) -> OrderingSettings | None:
+    """Return the settings of a venue whose ordering page is open; None if it is closed. Needs its account."""
+    settings: OrderingSettings | None = getattr(venue, "ordering_settings", None)
+    return settings if settings and settings.is_page_open and venue.account.closed_at is None else None
+
+
+def place_order(venue: Venue, *, body: Mapping[str, Any], form: str, address: str, now: datetime) -> str:
+    """Place the order of a form, once however often the form is submitted; return its public id.
+
+    `body` has the shape of `POST /orders` with the phone of the contact. Raises StaleOrderForm, SubmittedTooFast,
+    RateLimitExceeded, TooManyOrders, IdempotencyKeyReused if the form has placed another order, and the errors of
+    commands.place_order; then nothing is stored.
+    """
+    key = validate_form_token(form, venue=venue, now=now)
+    shape = NewOrder(data=dict(body))
+    if not shape.is_valid():
+        raise invalid_request(list(flatten_detail(shape.errors)))
+    count_within_an_hour("ordering-page", f"{venue.pk} {address}", limit=MAX_PER_HOUR, what="orders")
+    call = identify(venue, body, key)
+
+    def effect() -> idempotency.StoredResponse:
+        phone = shape.validated_data["fulfilment"]["contact"]["phone"]
+        PHONE_LOCK.acquire(f"{venue.pk} {phone}")
+        is_open = {"status": Order.Status.PENDING, "channel": CHANNEL, "contact_phone": phone}
+        if Order.objects.of(venue).filter(**is_open).count() >= MAX_OPEN:
+            raise TooManyOrders(f"{MAX_OPEN} orders of this phone are open.", param="fulfilment.contact.phone")
+        record = commands.place_order(venue, now=now, actor="guest", **shape.validated_data)
+        return idempotency.StoredResponse(body=record["id"].encode(), status=201)
+
+    return idempotency.run_once(call, effect).body.decode()
+
+
+def identify_customer(venue: Venue, phone: str) -> str:
+    """Return the `customer_id` of a phone at this venue; the number itself is erased with the contact."""
+    return f"guest_{CUSTOMER_HASH.hexdigest(f'{venue.pk} {phone}')[:16]}"
+
+
+def find_placed(venue: Venue, *, body: Mapping[str, Any], form: str, now: datetime) -> str | None:
+    """Return the public id of the order that this form has placed before; None if it has placed none.
+
+    At most two queries. Raises StaleOrderForm, SubmittedTooFast, IdempotencyKeyReused if it has placed another order.
+    """
+    stored = idempotency.find_response(identify(venue, body, validate_form_token(form, venue=venue, now=now)))
+    return stored.body.decode() if stored else None
+
+
+def identify(venue: Venue, body: Mapping[str, Any], key: str) -> idempotency.IdempotentRequest:
+    return idempotency.IdempotentRequest(
+        scope=f"page-{venue.pk.hex}",
+        key=key,
+        operation="order of the ordering page",
+        body_sha256=hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).digest(),
+        key_name="form",
+    )
+
+
+def new_form_token(venue: Venue, *, now: datetime) -> str:
+    """Return a signed token for a form: its venue, a new key and the time."""
+    return FORM_SIGNER.dump([venue.public_id, new_id().hex, int(now.timestamp())])
+
+
+def validate_form_token(token: str, *, venue: Venue, now: datetime) -> str:
+    """Return the key of the form. Raises StaleOrderForm, SubmittedTooFast."""
+    expired = StaleOrderForm("This page has expired.")
+    try:
+        venue_id, key, created_s = FORM_SIGNER.load(token)
+    except BadSignature as error:
+        raise expired from error
+    age_s = int(now.timestamp()) - created_s
+    if venue_id != venue.public_id or age_s > FORM_LIFETIME.total_seconds():
+        raise expired
+    if age_s < MIN_FILL_S:
+        raise SubmittedTooFast("The form was submitted too quickly.")
+    return str(key)

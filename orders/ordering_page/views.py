@@ -1,0 +1,404 @@
+"""The page on which guests order: the menu, the checkout, and the order that they have placed.
+
+The page is anonymous: it sets and reads no cookies, so that it also works in a frame. Each form carries the basket and
+what the guest has entered, so that it works without JavaScript. Without a session there is nothing for CSRF to abuse,
+so its forms need no CSRF token. The limits on orders are in orders.ordering_page.online_orders.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+
+from accounts import idempotency
+from accounts.models import Venue
+from accounts.models.venues import PREFIX
+from framework.api.rate_limits.client_ip import client_network
+from framework.api.rate_limits.middleware import RateLimitExceeded
+from framework.errors import ApiError
+from framework.languages import activate_for, format_clock, format_money
+from framework.public_ids import decode
+from framework.style_policy import allow_style
+from orders import capacity
+from orders.models import Fulfilment, Menu, Order, OrderingSettings
+from orders.ordering_page import basket, links, menu, online_orders, registry
+from orders.ordering_page.checkout import CheckoutForm, list_fulfilments, list_payments
+
+HEADERS = {
+    # Not `no-store`: the guest may go back to the menu.
+    "Cache-Control": "no-cache, private",
+    "Vary": "Accept-Language",
+    "X-Robots-Tag": "noindex",
+    "Referrer-Policy": "same-origin",
+    # Any site may embed the page.
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors *"
+    ),
+}
+FOLDER = "orders/ordering_page"
+# What the guest has entered at the checkout; the other forms carry it.
+ENTERED = ("form", "fulfilment", "when", "name", "phone", "tip", "payment")
+MAX_NOTES = 500
+# A page of an order asks again after a tenth of the time since its last change, within these bounds.
+MIN_REFRESH_S, MAX_REFRESH_S = 10, 120
+
+PageView = Callable[..., HttpResponse]
+
+
+def ordering_page(*methods: str) -> Callable[[PageView], PageView]:
+    """Call the view with the venue in the URL, in the guest's language; the response may be embedded in frames."""
+
+    def decorate(view: PageView) -> PageView:
+        @csrf_exempt
+        @xframe_options_exempt
+        @wraps(view)
+        def wrapper(request: HttpRequest, *, venue: str, **params: str) -> HttpResponse:
+            headers = dict(HEADERS)
+            asked = request.POST.get("lang") or request.GET.get("lang", "")
+            with activate_for(request, asked) as language:
+                key = decode(PREFIX, venue)
+                rows = Venue.objects.select_related("account", "ordering_settings")
+                row = rows.filter(pk=key, account__closed_at=None).first() if key else None
+                context: dict[str, Any] = {"language": language, "languages": settings.LANGUAGES}
+                if row:
+                    look = registry.find_look(row)
+                    headers["Content-Security-Policy"] = allow_style(
+                        headers["Content-Security-Policy"], look.get("css", "")
+                    )
+                    action = reverse("ordering", kwargs={"venue": row.public_id})
+                    context |= {"venue": row, "look": look, "action": action}
+                try:
+                    if row is None:
+                        raise links.InvalidLink
+                    if request.method in methods:
+                        response = view(request, row, context, **params)
+                    else:
+                        response = render(request, f"{FOLDER}/unavailable.html", context, status=405)
+                        response["Allow"] = ", ".join(methods)
+                except links.InvalidLink:
+                    response = render(request, f"{FOLDER}/unavailable.html", context, status=404)
+            response["Content-Language"] = language
+            for name, value in headers.items():
+                response.setdefault(name, value)
+            return response
+
+        return wrapper
+
+    return decorate
+
+
+@dataclass(kw_only=True)
+class Visit:
+    """A request of a guest: the open page, its menu, the basket, and what is entered in the form."""
+
+    request: HttpRequest
+    venue: Venue
+    settings: OrderingSettings
+    menu: Menu
+    now: datetime
+    context: dict[str, Any]
+    post: QueryDict
+    items: list[dict[str, Any]] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def at(self) -> datetime:
+        """The time at the venue."""
+        return self.now.astimezone(ZoneInfo(self.venue.timezone))
+
+    @property
+    def fulfilments(self) -> list[str]:
+        return list_fulfilments(self.settings)
+
+    @property
+    def table(self) -> str:
+        """The table of the form, or of the QR code."""
+        table = self.post.get("table") if "table" in self.post else self.request.GET.get("table", "")
+        return (table or "").strip()[:40] if Fulfilment.DINE_IN in self.fulfilments else ""
+
+    @property
+    def fulfilment(self) -> str:
+        """The chosen fulfilment; at first the table if the guest sits at one."""
+        chosen = self.post.get("fulfilment") or (Fulfilment.DINE_IN if self.table else "")
+        return chosen if chosen in self.fulfilments else self.fulfilments[0]
+
+    def quote(self) -> basket.Quote:
+        return basket.calculate_quote(self.menu, self.items, fulfilment=self.fulfilment)
+
+    def render(self, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+        carried = [(name, self.post[name]) for name in ENTERED if name in self.post]
+        shared = {
+            "basket": basket.dump(self.items),
+            "count": sum(item["quantity"] for item in self.items),
+            "table": self.table,
+            "carried": carried,
+            "note": self.note,
+        }
+        return render(self.request, f"{FOLDER}/{template}.html", self.context | shared | context, status=status)
+
+
+@ordering_page("GET", "HEAD", "POST")
+def order(request: HttpRequest, venue: Venue, context: dict[str, Any]) -> HttpResponse:
+    """Show the menu, a dish or the checkout. `do` is the pressed button, `step` the page on which another was."""
+    open_settings = online_orders.find_settings(venue)
+    published = Menu.objects.filter(venue=venue, is_published=True).first() if open_settings else None
+    if open_settings is None or published is None:
+        raise links.InvalidLink
+    published.venue = venue
+    visit = Visit(
+        request=request,
+        venue=venue,
+        settings=open_settings,
+        menu=published,
+        now=timezone.now(),
+        context=context,
+        post=request.POST,
+        items=basket.read(request.POST.get("basket", "[]")),
+    )
+    pressed = request.POST.get("do") or request.POST.get("step", "")
+    verb, _colon, target = pressed.replace("\0", "").partition(":")
+    match verb:
+        case "open":
+            return show_dish(visit, target)
+        case "choose" | "add":
+            return add_dish(visit, target)
+        case "increase" | "decrease" | "remove":
+            basket.change(visit.items, verb, target)
+            return show_checkout(visit)
+        case "checkout":
+            return show_checkout(visit)
+        case "place":
+            return place(visit)
+    return show_menu(visit)
+
+
+def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
+    """Show the menu: three queries, and at most four for the total of the basket."""
+    categories = menu.load_categories(visit.menu, at=visit.at)
+    if not categories:
+        raise links.InvalidLink
+    total = visit.quote().order.total if visit.items else None
+    return visit.render("menu", {"categories": categories, "total": money(total, visit.venue.currency)}, status=status)
+
+
+def show_dish(visit: Visit, ref: str) -> HttpResponse:
+    """Ask the questions of a dish; the menu if it is not available."""
+    item = menu.find_dish(visit.menu, ref)
+    if item is None or item.find_obstacle(visit.at):
+        visit.note = _("This dish is not available.")
+        return show_menu(visit, status=409)
+    item.menu = visit.menu
+    answered = visit.post if visit.post.get("step") == f"open:{ref}" else None
+    return render_dish(visit, item, menu.load_questions(item, answered, at=visit.at))
+
+
+def add_dish(visit: Visit, ref: str) -> HttpResponse:
+    """Add a dish to the basket, with its answers and notes."""
+    item = menu.find_dish(visit.menu, ref)
+    if item is None or item.find_obstacle(visit.at):
+        visit.note = _("This dish is not available.")
+        return show_menu(visit, status=409)
+    item.menu = visit.menu
+    is_answered = visit.post.get("do", "").startswith("choose:")
+    questions = menu.load_questions(item, visit.post if is_answered else None, at=visit.at)
+    modifiers, is_valid = menu.read_answers(questions)
+    text = visit.post.get("quantity", "1") if is_answered else "1"
+    is_number = text.isascii() and text.isdigit() and len(text) < 4
+    quantity = int(text) if is_number else 0
+    notes = visit.post.get("notes", "").replace("\r\n", "\n").strip() if is_answered else ""
+    errors = {}
+    if not 1 <= quantity <= basket.MAX_QUANTITY:
+        errors["quantity"] = _("Enter a number from 1 to %(most)s.") % {"most": basket.MAX_QUANTITY}
+    if len(notes) > MAX_NOTES:
+        errors["notes"] = _("Use at most %(most)s characters.") % {"most": MAX_NOTES}
+    if errors or not is_valid:
+        return render_dish(visit, item, questions, errors=errors, status=400)
+    name = menu.describe_dish(item, visit.menu, at=visit.at, has_groups=False).name
+    line = {"menu_item_id": ref, "quantity": quantity, "notes": notes}
+    if basket.add(visit.items, line | ({"modifiers": modifiers} if modifiers else {})):
+        visit.note = _("Added: %(dish)s.") % {"dish": name}
+        return show_menu(visit)
+    visit.note = _("An order has at most %(most)s different dishes.") % {"most": basket.MAX_LINES}
+    return show_menu(visit, status=409)
+
+
+def render_dish(
+    visit: Visit, item: Any, questions: Sequence[menu.Question], *, errors: Any = (), status: int = 200
+) -> HttpResponse:
+    context = {
+        "dish": menu.describe_dish(item, visit.menu, at=visit.at, has_groups=bool(questions)),
+        "questions": questions,
+        "quantity": visit.post.get("quantity", "1"),
+        "notes": visit.post.get("notes", ""),
+        "errors": dict(errors),
+        "max_quantity": basket.MAX_QUANTITY,
+        "max_notes": MAX_NOTES,
+    }
+    return visit.render("dish", context, status=status)
+
+
+def build_form(visit: Visit, quote: basket.Quote, *, is_bound: bool) -> CheckoutForm:
+    entered = {name: visit.post[name] for name in (*ENTERED, "table") if name in visit.post}
+    return CheckoutForm(
+        visit.post if is_bound else None,
+        venue=visit.venue,
+        fulfilments=visit.fulfilments,
+        total=quote.order.total,
+        times=basket.list_times(visit.venue, quote, now=visit.now),
+        initial=entered | {"fulfilment": visit.fulfilment, "table": visit.table},
+    )
+
+
+def show_checkout(visit: Visit) -> HttpResponse:
+    """The lines with their problems, and the form as it is filled in, without errors."""
+    if not visit.items:
+        return show_menu(visit)
+    quote = visit.quote()
+    form = build_form(visit, quote, is_bound=False)
+    payment = str(form.initial["payment"])
+    basket.check(visit.venue, visit.items, quote, payment=payment, at=visit.now)
+    return render_checkout(visit, quote, form)
+
+
+def place(visit: Visit) -> HttpResponse:
+    """Place the order, and redirect to its page; a form that has placed one already leads there, too."""
+    if not visit.items:
+        return show_menu(visit)
+    quote = visit.quote()
+    form = build_form(visit, quote, is_bound=True)
+    if not form.is_valid():
+        return render_checkout(visit, quote, form, status=400)
+    body, token = form.build_body(visit.items), visit.post.get("form", "")
+    at = form.cleaned_data.get("when") or visit.now
+    try:
+        placed = online_orders.find_placed(visit.venue, body=body, form=token, now=visit.now)
+        if placed is None and visit.post.get("quoted") != str(quote.order.total):
+            alert = _("The price of your order has changed. Please check it and order again.")
+            return render_checkout(visit, quote, form, alert=alert, status=409)
+        placed = placed or online_orders.place_order(
+            visit.venue, body=body, form=token, address=client_network(visit.request), now=visit.now
+        )
+    except idempotency.IdempotencyKeyReused:
+        alert = _("This form has already placed an order. To place another one, order again.")
+        return render_checkout(visit, quote, form, alert=alert, is_stale=True, status=409)
+    except online_orders.StaleOrderForm:
+        alert = _("This page has expired. Please check your order and order again.")
+        return render_checkout(visit, quote, form, alert=alert, is_stale=True, status=409)
+    except RateLimitExceeded:
+        alert = _("Too many orders came from your connection. Please order from the restaurant's staff.")
+        return render_checkout(visit, quote, form, alert=alert, status=429)
+    except ApiError as refusal:
+        return render_refusal(visit, quote, form, refusal, at=at)
+    token = links.token_of(placed)
+    url = reverse("ordering-placed", kwargs={"venue": visit.venue.public_id, "token": token})
+    return redirect(f"{url}?lang={visit.context['language']}")
+
+
+def render_refusal(
+    visit: Visit, quote: basket.Quote, form: CheckoutForm, refusal: ApiError, *, at: datetime
+) -> HttpResponse:
+    """Show each problem at its line or field."""
+    if isinstance(refusal, capacity.SlotUnavailable) and not form.add_refusal(capacity.PARAM):
+        quote.problems.append(_("The kitchen takes no more orders at the moment. Please try again later."))
+    elif not isinstance(refusal, capacity.SlotUnavailable):
+        others = basket.explain(refusal, quote, at=at)
+        unknown = [param for param in others if not form.add_refusal(param)]
+        if unknown or not refusal.details:
+            quote.problems.append(_("Your order was not placed. Please try again in a moment."))
+    return render_checkout(visit, quote, form, status=409)
+
+
+def render_checkout(
+    visit: Visit,
+    quote: basket.Quote,
+    form: CheckoutForm,
+    *,
+    alert: str = "",
+    is_stale: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    submitted = "" if is_stale else visit.post.get("form", "")
+    has_line_problems = any(line.problem for line in quote.lines)
+    currency = visit.venue.currency
+    context = {
+        "form": form,
+        "form_token": submitted or online_orders.new_form_token(visit.venue, now=visit.now),
+        "lines": [(line, money(line.total, currency)) for line in quote.lines],
+        "charges": [(each["name"], money(Decimal(each["amount"]), currency)) for each in quote.order.charges],
+        "tax": "" if visit.venue.prices_include_tax else money(quote.order.tax, currency),
+        "total": money(quote.order.total, currency),
+        "quoted": str(quote.order.total),
+        "problems": quote.problems,
+        "alert": alert,
+        "has_problems": bool(quote.problems or form.errors) or has_line_problems,
+    }
+    return visit.render("checkout", context, status=status)
+
+
+@ordering_page("GET", "HEAD")
+def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
+    """Show the order and how far the kitchen is; the page reloads itself until the order is finished."""
+    order = links.find(token, venue=venue)
+    order.venue = venue
+    now = timezone.now()
+    published = Menu.objects.filter(venue=venue, is_published=True).first()
+    refreshes = order.status == Order.Status.PENDING
+    is_stopped = request.GET.get("refresh") == "off"
+    expected = order.promised_at if order.kitchen_stage != Order.Stage.READY else None
+    table = {"table": order.table} if order.table else {}
+    language = {"lang": context["language"]}
+    context |= {
+        "order": order,
+        "stage": "cancelled" if order.status == Order.Status.CANCELLED else order.stage,
+        "stages": list_stages(order),
+        "promised": format_clock(expected.astimezone(ZoneInfo(venue.timezone))) if refreshes and expected else "",
+        "lines": [(line, money(line.total, order.currency)) for line in basket.describe_lines(order, published)],
+        "charges": [(each["name"], money(Decimal(each["amount"]), order.currency)) for each in order.charges],
+        "tax": "" if venue.prices_include_tax else money(order.tax, order.currency),
+        "tip": money(order.tip, order.currency),
+        "total": money(order.total, order.currency),
+        "payment": list_payments(venue).get(order.payment_method, order.payment_method),
+        "refreshes": refreshes,
+        "is_stopped": is_stopped,
+        "updated": format_clock(now.astimezone(ZoneInfo(venue.timezone))),
+        "again": f"{context['action']}?{urlencode(language | table)}",
+    }
+    response = render(request, f"{FOLDER}/placed.html", context)
+    response["Cache-Control"] = "no-store, private"
+    if refreshes and not is_stopped:
+        # As a header: it does what the element <meta http-equiv="refresh"> does.
+        age_s = int((now - order.updated_at).total_seconds())
+        response["Refresh"] = str(min(MAX_REFRESH_S, max(MIN_REFRESH_S, age_s // 10)))
+    return response
+
+
+def money(amount: Decimal | None, currency: str) -> str:
+    return "" if amount is None else format_money(amount, currency)
+
+
+def list_stages(order: Order) -> list[tuple[str, str]]:
+    """Return the stages as guests see them, each with `done`, `current` or `ahead`."""
+    labels = {
+        Order.Stage.RECEIVED: _("Received"),
+        Order.Stage.PREPARING: _("Being prepared"),
+        Order.Stage.READY: _("Ready"),
+        Order.Stage.HANDED_OVER: _("Handed over"),
+    }
+    # Guests need not tell an order that the kitchen has accepted from one that it prepares.
+    stage = Order.Stage.PREPARING if order.stage == Order.Stage.ACCEPTED else Order.Stage(order.stage)
+    reached = list(labels).index(stage)
+    states = ["done" if nth < reached else "current" if nth == reached else "ahead" for nth in range(len(labels))]
+    return list(zip(labels.values(), states, strict=True))

@@ -1,0 +1,117 @@
+"""The staff open the ordering page, set charges, and print QR codes of the tables."""
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Venue
+from orders.models import ChargeRule, OrderingSettings
+from orders.ordering_page.forms import TablesForm
+from tests.support import builders, users
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def manager(venue: Venue) -> Client:
+    return users.member(venue, "manager")
+
+
+def settings(venue: Venue, path: str = "ordering") -> str:
+    return f"/dashboard/{venue.public_id}/settings/{path}"
+
+
+def sent(**changes: Any) -> dict[str, Any]:
+    return {
+        "is_page_open": "on",
+        "page_fulfilments": ["pickup"],
+        "prep_minutes": "25",
+        "slot_minutes": "20",
+        "orders_per_slot": "",
+    } | changes
+
+
+def test_a_manager_opens_the_page(venue: Venue, manager: Client) -> None:
+    builders.menu(venue)
+    text = manager.get(settings(venue)).content.decode()
+    assert re.findall(r'name="page_fulfilments" value="(\w+)"[^>]*checked', text) == ["pickup", "dine_in"]
+    assert Client().get(f"/order/{venue.public_id}").status_code == 404
+    assert manager.post(settings(venue), sent()).status_code == 302
+    row = OrderingSettings.objects.get()
+    assert (row.is_page_open, row.page_fulfilments, row.prep_minutes, row.slot_minutes, row.orders_per_slot) == (
+        *(True, ["pickup"], 25, 20, None),
+    )
+    assert f'<a href="http://127.0.0.1:8000/order/{venue.public_id}"' in manager.get(settings(venue)).content.decode()
+    assert Client().get(f"/order/{venue.public_id}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"prep_minutes": "1441"}, {"slot_minutes": "7"}, {"orders_per_slot": "0"}, {"page_fulfilments": []}],
+)
+def test_wrong_settings_are_refused(venue: Venue, manager: Client, changes: dict[str, Any]) -> None:
+    response = manager.post(settings(venue), sent(**changes))
+    assert response.status_code == 400
+    assert "errorlist" in response.content.decode()
+    assert not OrderingSettings.objects.exists()
+
+
+def charge(**changes: str) -> dict[str, Any]:
+    return {
+        "name": "Service",
+        "type": "service_charge",
+        "percent": "10",
+        "tax_percent": "0",
+        "position": "0",
+    } | changes
+
+
+def test_a_charge_is_added_changed_and_deleted(venue: Venue, manager: Client) -> None:
+    assert manager.post(settings(venue, "charges/new"), charge(fulfilments="dine_in")).status_code == 302
+    rule = ChargeRule.objects.get(venue=venue)
+    assert "Service</bdi></a>" in manager.get(settings(venue)).content.decode()
+    assert manager.post(settings(venue, "charges/new"), charge()).status_code == 400
+    path = settings(venue, f"charges/{rule.pk}")
+    assert manager.post(path, charge(percent="", amount="2.50")).status_code == 302
+    rule.refresh_from_db()
+    assert (rule.percent, rule.amount, rule.fulfilments) == (None, Decimal("2.5"), [])
+    assert manager.post(f"{path}/remove").status_code == 302
+    assert not ChargeRule.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"percent": ""}, {"amount": "2.00"}, {"percent": "101"}, {"percent": "", "amount": "2.505"}]
+)
+def test_a_wrong_charge_is_refused(venue: Venue, manager: Client, changes: dict[str, str]) -> None:
+    assert manager.post(settings(venue, "charges/new"), charge(**changes)).status_code == 400
+    assert not ChargeRule.objects.exists()
+
+
+def test_a_sheet_has_a_code_for_each_table(venue: Venue, manager: Client) -> None:
+    builders.table(venue, "T1")
+    assert 'name="tables" value="T1"' in manager.get(settings(venue)).content.decode()
+    response = manager.get(settings(venue, "ordering/qr-codes"), {"tables": "1-3, Bar <b>"})
+    text = response.content.decode()
+    assert re.findall(r"Table <bdi>(.*?)</bdi>", text) == ["1", "2", "3", "Bar &lt;b&gt;"]
+    assert text.count("<svg") == 4
+    assert manager.get(settings(venue, "ordering/qr-codes")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("1-3, Bar", ["1", "2", "3", "Bar"]),
+        ("T8-10,T9", ["T8", "T9", "T10"]),
+        ("3-1, A-B", ["3-1", "A-B"]),
+        (" , 5,", ["5"]),
+        ("1-201", None),
+        ("x" * 41, None),
+        ("", None),
+    ],
+)
+def test_tables_are_read_with_ranges(text: str, names: list[str] | None) -> None:
+    form = TablesForm({"tables": text})
+    assert (form.cleaned_data["tables"] if form.is_valid() else None) == names
