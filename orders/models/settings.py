@@ -148,6 +148,7 @@ class ChargeRule(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def clean(self) -> None:
         currency = self.venue.currency if self.venue_id else ""
         errors = {name: find_decimals_error(getattr(self, name), currency) for name in ("amount", "free_from")}
         if errors := {name: message for name, message in errors.items() if message}:
