@@ -132,7 +132,7 @@ def test_a_family_is_revoked_whole(staff: Client, venue: Venue) -> None:
 
 def test_a_key_is_limited_to_scopes_by_boxes(staff: Client, venue: Venue) -> None:
     page = staff.get(f"{KEYS}add/").content.decode()
-    assert len(re.findall(r'<input type="checkbox" name="scopes" value="[a-z:]+"[^>]* checked>', page)) == 4
+    assert len(re.findall(r'<input type="checkbox" name="scopes" value="[a-z:]+"[^>]* checked>', page)) == 5
     staff.post(f"{KEYS}add/", key_fields(venue, scopes=["orders:read"]))
     row = ApiKey.objects.get()
     assert row.scopes == ["orders:read"]

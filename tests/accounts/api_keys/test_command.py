@@ -47,7 +47,7 @@ def test_a_key_is_printed_once_and_works(venue: Venue) -> None:
     assert re.fullmatch(r"rk_live_[0-9A-Za-z]{46}\n", printed)
     assert beside == [
         f"{row.public_id}, for Trattoria: 5 requests an hour.",
-        "It may orders:read, orders:write, reservations:read, reservations:write.",
+        "It may orders:read, orders:write, menu:write, reservations:read, reservations:write.",
         "Keep the key now: it is not shown again.",
     ]
     assert (row.venue, row.name, row.allowance, row.scopes, row.expires_at) == (venue, "Till", 5, all_scopes(), None)

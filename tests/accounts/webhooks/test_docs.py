@@ -56,6 +56,9 @@ def test_the_examples_have_the_fields_that_are_sent() -> None:
         assert list(example) == ["type", "timestamp", "data"]
 
 
+RECORDS = {"OrderRecord", "ReservationRecord", "MenuItemRecord"}
+
+
 def test_the_page_names_every_type() -> None:
     assert set(re.findall(r"^\| `([a-z]+\.[a-z_]+)`", PAGE, re.MULTILINE)) == set(EventType.values)
 
@@ -64,6 +67,6 @@ def test_the_openapi_document_has_every_type_that_is_sent_with_its_record() -> N
     section = openapi.build_webhooks_section()
     assert set(section) == set(EventType.values)
     management = json.loads((Path(project.BASE_DIR) / "docs" / "openapi" / "management.json").read_text())
-    assert set(re.findall(r"#/components/schemas/(\w+)", json.dumps(section))) == {"OrderRecord", "ReservationRecord"}
-    assert {"OrderRecord", "ReservationRecord"} <= set(management["components"]["schemas"])
+    assert set(re.findall(r"#/components/schemas/(\w+)", json.dumps(section))) == RECORDS
+    assert RECORDS <= set(management["components"]["schemas"])
     assert section["order.created"]["post"]["requestBody"]["required"] is True

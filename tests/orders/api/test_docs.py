@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from orders.demo import menu
+from orders.models import OrderingSettings
 from tests.support import builders
 
 PAGE = (Path(settings.BASE_DIR) / "docs" / "menus.md").read_text()
@@ -34,7 +35,8 @@ def shown() -> list[Any]:
 
 def test_the_request_in_it_is_answered_as_shown(venue: Venue, shown: list[Any]) -> None:
     menu.add_menu(venue, now=timezone.now())
-    (request,) = re.findall(r"-d '(\{.*?\})'", PAGE, re.DOTALL)
+    OrderingSettings.objects.get_or_create(venue=venue)
+    request, *_ = re.findall(r"-d '(\{.*?\})'", PAGE, re.DOTALL)
     body = json.loads(request)
     unknown = body | {"items": [{"menu_item_id": "margarita", "quantity": 1}]}
     with time_machine.travel(datetime(2026, 11, 21, 18, 4, 5, tzinfo=UTC), tick=False):

@@ -141,7 +141,7 @@ def test_a_key_that_was_issued_for_less_links_and_unlinks_nothing(
     assert outcome(link(limited, wallets["free"])) == (401, "insufficient_scope")
     refused = limited.delete(at(wallets["pro"]))
     assert outcome(refused) == (401, "insufficient_scope")
-    assert 'scope="reservations:read"' in refused["WWW-Authenticate"]
+    assert 'scope="menu:write"' in refused["WWW-Authenticate"]
     assert [account_of(wallets[name]) for name in ("pro", "free")] == ["Trattoria Ltd", None]
     assert [wallet["address"] for wallet in limited.get(LINKED).json()["data"]] == [
         to_checksum_address(wallets["pro"].address)
