@@ -69,6 +69,7 @@ def test_a_person_is_asked_who_comes_and_what_is_answered_is_booked(client: Clie
     }
 
 
+@pytest.mark.exhaustive
 def test_a_question_books_once_also_if_later_answers_name_another_guest(client: Client, place: Restaurant) -> None:
     wish: dict[str, Any] = {"offer_id": builders.slot(place).public_id, "party_size": 2}
     first = ask(client, wish)
@@ -90,6 +91,7 @@ def test_a_question_books_once_also_if_later_answers_name_another_guest(client: 
     assert Reservation.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_person_confirms_the_guest_that_an_agent_brings(client: Client, place: Restaurant) -> None:
     wish: dict[str, Any] = {"slug": "fiskebar", **EIGHT, "party_size": 2, **GUEST}
     builders.slot(place)

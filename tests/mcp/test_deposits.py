@@ -25,6 +25,7 @@ def wallet(wallets: Mapping[str, Wallet]) -> Wallet:
     return wallets["free"]
 
 
+@pytest.mark.exhaustive
 def test_an_unpaid_call_tells_the_deposit_and_a_paid_one_books(wallet: Wallet) -> None:
     place, body = restaurant(), evening()
     asked = tool(place, body)
@@ -101,6 +102,7 @@ def asked_for(result: Any) -> str:
     return message
 
 
+@pytest.mark.exhaustive
 def test_a_form_asks_consent_to_restaurant_day_time_party_and_terms_before_anything_is_paid(wallet: Wallet) -> None:
     place, body = restaurant(), evening()
     arguments = {"slug": place.slug, **body}

@@ -75,6 +75,7 @@ def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: C
     assert Payment.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_payment_for_one_export_buys_no_other_nor_that_one_again_when_it_was_cancelled(
     buyer: Client, key: Key
 ) -> None:

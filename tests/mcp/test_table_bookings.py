@@ -61,6 +61,7 @@ def test_a_table_at_a_time_with_an_offer_has_its_discount(client: Client, place:
     assert (record["offer"], record["percent"]) == (slot.public_id, 30)
 
 
+@pytest.mark.exhaustive
 def test_a_table_of_an_area_is_booked_with_and_without_an_offer(client: Client, place: Restaurant) -> None:
     terrace = Area.objects.create(venue=place.listing.venue, name="Terrace")
     base.table(place.listing.venue, "T9", area=terrace)

@@ -123,6 +123,7 @@ def place_concurrently(venue: Venue, count: int, *, threads: int = 8, **fields: 
         return list(pool.map(place, range(count)))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_concurrent_orders_a_slot_takes_as_many_as_it_has_places(venue: Venue) -> None:
     OrderingSettings.objects.create(venue=venue, prep_minutes=0, orders_per_slot=5)
@@ -133,6 +134,7 @@ def test_of_concurrent_orders_a_slot_takes_as_many_as_it_has_places(venue: Venue
     assert (Order.objects.count(), OrderSlot.objects.get().orders) == (5, 5)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_concurrent_orders_each_portion_is_sold_once_whatever_the_order_of_the_dishes(venue: Venue) -> None:
     menu = builders.menu(venue)

@@ -73,6 +73,7 @@ def set_printer(venue: Venue, port: int, address: str = "127.0.0.1") -> None:
     OrderingSettings.objects.update_or_create(venue=venue, defaults={"printer_address": address, "printer_port": port})
 
 
+@pytest.mark.exhaustive
 def test_a_new_order_is_printed_once_with_its_number_due_time_table_lines_and_notes(
     venue: Venue, printer: Printer
 ) -> None:

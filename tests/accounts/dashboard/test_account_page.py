@@ -115,6 +115,7 @@ def test_closing_needs_the_name(venue: Venue) -> None:
     assert Account.objects.get().closed_at is None
 
 
+@pytest.mark.exhaustive
 def test_an_account_with_a_contract_says_why_it_stays(venue: Venue) -> None:
     Plan.objects.create(name="C-1", account=venue.account, valid_from=timezone.now())
     client = owner_of(venue)

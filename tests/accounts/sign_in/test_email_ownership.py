@@ -197,6 +197,7 @@ def test_an_owner_who_resets_the_password_revokes_what_the_one_before_has_kept()
     assert owner.get(f"/dashboard/{live.public_id}/team").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_password_reset_of_a_confirmed_user_removes_unconfirmed_addresses_and_ends_sessions_only() -> None:
     client = sign_up(VICTIM)
     client.post(find_link("/account/confirm-email/", to=VICTIM))

@@ -181,6 +181,7 @@ def test_unexpected_exception_fails_only_that_delivery_attempt(
     assert WebhookDelivery.objects.filter(state="delivered").count() == 5
 
 
+@pytest.mark.exhaustive
 def test_results_of_attempts_are_stored_although_the_database_goes_away_in_between(venue: Venue) -> None:
     """Every connection of this database is ended while the answers are under way."""
     all_there = threading.Event()

@@ -68,5 +68,5 @@ def test_the_openapi_document_has_every_type_that_is_sent_with_its_record() -> N
     assert set(section) == set(EventType.values)
     management = json.loads((Path(project.BASE_DIR) / "docs" / "openapi" / "management.json").read_text())
     assert set(re.findall(r"#/components/schemas/(\w+)", json.dumps(section))) == RECORDS
-    assert RECORDS <= set(management["components"]["schemas"])
+    assert set(management["components"]["schemas"]) >= RECORDS
     assert section["order.created"]["post"]["requestBody"]["required"] is True

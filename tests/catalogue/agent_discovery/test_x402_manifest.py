@@ -274,6 +274,7 @@ def test_the_best_known_restaurants_are_found_by_an_index() -> None:
     assert "Sort" not in plan
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_without_the_database_the_last_documents_are_served(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     default_products.create_missing()

@@ -266,6 +266,7 @@ def test_no_time_is_named_to_a_party_that_the_restaurant_confirms(place: Restaur
 
 
 # See, change, cancel
+@pytest.mark.exhaustive
 def test_the_holder_of_the_token_sees_changes_and_cancels(place: Restaurant) -> None:
     record = post(place).json()
     assert send("get", record).json() == record
@@ -309,6 +310,7 @@ def test_nobody_without_the_token_sees_or_changes_a_booking(place: Restaurant) -
     assert send("get", record).json()["status"] == "confirmed"
 
 
+@pytest.mark.exhaustive
 def test_the_account_that_booked_sees_and_changes_its_bookings_without_a_token(place: Restaurant) -> None:
     platform = account_client()
     record = post(place, api=platform).json()

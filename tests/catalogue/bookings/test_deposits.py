@@ -82,6 +82,7 @@ def test_without_a_payment_the_answer_is_the_exact_deposit(wallet: Wallet) -> No
     assert not Hold.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_paid_deposit_books_the_table_and_is_on_the_booking(wallet: Wallet) -> None:
     place = restaurant()
     record = booked(place, wallet)
@@ -202,6 +203,7 @@ def test_the_availability_shows_the_terms_of_each_time(wallet: Wallet) -> None:
 
 
 # Cancelled
+@pytest.mark.exhaustive
 def test_a_guest_who_cancels_in_time_gets_the_deposit_back(wallet: Wallet) -> None:
     record = booked(restaurant(), wallet)
     cancelled = send("delete", record).json()
@@ -212,6 +214,7 @@ def test_a_guest_who_cancels_in_time_gets_the_deposit_back(wallet: Wallet) -> No
     assert send("delete", record).json() == cancelled
 
 
+@pytest.mark.exhaustive
 def test_a_guest_who_cancels_late_does_not(wallet: Wallet) -> None:
     record = booked(restaurant(), wallet)
     late()
@@ -417,6 +420,7 @@ def died(place: Any, body: Any, headers: Any, monkeypatch: pytest.MonkeyPatch, *
     assert (the_payment().state, FlowBooking.objects.count()) == ("settled", 0)
 
 
+@pytest.mark.exhaustive
 def test_money_of_a_request_that_died_gets_the_table_by_the_same_request(
     wallet: Wallet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

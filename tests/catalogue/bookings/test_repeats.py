@@ -135,6 +135,7 @@ def test_a_cancelled_table_does_not_count(place: Restaurant) -> None:
     assert post("second").status_code == 201
 
 
+@pytest.mark.exhaustive
 def test_a_tool_names_the_first_booking_whatever_the_key(client: Client, place: Restaurant) -> None:
     moment = EIGHT | ADA | {"slug": "fiskebar"}
     record = content_of(call(client, "book_table", **moment))
@@ -197,6 +198,7 @@ def change(record: dict[str, Any], **changes: Any) -> Any:
     return Client().patch(f"/v1/bookings/{record['id']}", changes, "application/json", headers=headers)
 
 
+@pytest.mark.exhaustive
 def test_a_change_does_not_give_a_guest_two_tables_at_one_time(place: Restaurant) -> None:
     late = post("late", time="21:30").json()
     early = post("early", time="18:30").json()

@@ -329,6 +329,7 @@ def test_what_began_before_the_snapshot_and_was_committed_after_it_is_in_the_del
             assert list(lines(delta, "removed")) == [encode("rev", gone.pk)]
 
 
+@pytest.mark.exhaustive
 def test_a_delta_in_which_nothing_has_happened_is_empty() -> None:
     builders.review(builders.restaurant(), "Good")
     first = exported(dataset="reviews")
@@ -336,6 +337,7 @@ def test_a_delta_in_which_nothing_has_happened_is_empty() -> None:
     assert (lines(delta), lines(delta, "removed"), delta.rows) == ({}, {}, 0)
 
 
+@pytest.mark.exhaustive
 def test_removed_rows_come_in_the_order_of_their_ids_with_the_moment() -> None:
     place = builders.restaurant()
     first_review, second = builders.review(place, "One"), builders.review(place, "Two")

@@ -48,6 +48,7 @@ def row(part: ExportPart) -> tuple[str, int, int | None]:
     return ExportPart.objects.values_list("state", "attempts", "rows").get(pk=part.pk)
 
 
+@pytest.mark.exhaustive
 def test_equal_rows_make_equal_files() -> None:
     places(5)
     first, second = (export_builders.read_manifest(export_builders.create_finished(rows_per_part=2)) for _ in range(2))

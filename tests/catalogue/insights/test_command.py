@@ -133,6 +133,7 @@ def test_a_dry_run_says_why_each_is_due_and_writes_nothing() -> None:
     assert run("--dry-run") == "insights: nothing is due"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_every_citation_of_what_it_wrote_holds() -> None:
     reviewed()

@@ -319,6 +319,7 @@ def test_words_that_only_end_like_a_denial_deny_nothing() -> None:
     assert best.text == "Guests advise coming early (5 reviews)."
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "sentence",
     [

@@ -144,6 +144,7 @@ def test_output_with_half_of_its_sentences_invalid_is_accepted_and_with_more_rej
     )
 
 
+@pytest.mark.exhaustive
 def test_output_without_sentences_is_rejected() -> None:
     assert verify([]) == ValidationResult(None, "The model wrote no sentence.")
     assert verify([CitedText("Guests love the pool.", ("r1",))]) == ValidationResult(

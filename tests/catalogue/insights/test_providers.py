@@ -165,6 +165,7 @@ def test_implausible_usage_is_unknown(
     assert (reply.outcome, reply.usage) == (Outcome.WRITTEN, None)
 
 
+@pytest.mark.exhaustive
 @both
 def test_output_that_obeyed_an_injection_is_rejected(
     model: LLMProvider, server: InsightServer, protocol: Protocol
@@ -363,6 +364,7 @@ def test_missing_extra_is_named(protocol: Protocol, settings: Any, monkeypatch: 
     )
 
 
+@pytest.mark.exhaustive
 @both
 def test_threads_share_one_provider(model: LLMProvider, server: InsightServer, protocol: Protocol) -> None:
     server.responses.append(protocol.says(answer()))

@@ -271,6 +271,7 @@ def test_staff_see_the_oldest_open_report_first(desk: Client) -> None:
     assert desk.get(f"{LIST}{early.pk}/change/").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_staff_apply_and_dismiss_from_the_list(desk: Client) -> None:
     right, wrong = filed(builders.restaurant()), filed(builders.restaurant())
     assert "1 report was applied." in act(desk, "apply", right).content.decode()

@@ -225,6 +225,7 @@ def test_a_contact_holds_three_tables_that_are_still_to_come(place: Restaurant) 
     assert venue.reservations.count() == 5
 
 
+@pytest.mark.exhaustive
 def test_a_guest_has_ten_tries_an_hour(place: Restaurant) -> None:
     slot = builders.slot(place, seats=1)
     tries = [post(slot, key=str(number)) for number in range(11)]
@@ -324,6 +325,7 @@ def test_who_cancels_after_the_seats_came_back_gives_none_twice(place: Restauran
     assert seats_left(slot) == 8
 
 
+@pytest.mark.exhaustive
 def test_a_released_seat_of_a_slot_that_shrank_is_not_sold_twice(place: Restaurant) -> None:
     for name in ("T2", "T3"):
         base.table(place.listing.venue, name)

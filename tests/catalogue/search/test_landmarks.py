@@ -110,6 +110,7 @@ def test_a_comma_may_also_be_part_of_the_name() -> None:
     assert resolve("Saint-Paul, Paris").place.name == "Saint-Paul, Paris"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("near", "meant"),
     [

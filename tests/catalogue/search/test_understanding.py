@@ -139,6 +139,7 @@ def test_a_place_that_only_the_caller_knows_is_asked_for(q: str) -> None:
     assert read(q, ll=(55.67, 12.57)).query.near is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_dictionaries")
 def test_a_neighborhood_that_no_record_states_is_a_place_by_any_of_its_names() -> None:
     assert changes("steak saint germain") == {"near": "saint germain", "q": "steak"}
@@ -189,6 +190,7 @@ def _nice(_dictionaries: None) -> None:
     builders.market("bon", name="Bon", country="FR", timezone="Europe/Paris")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_nice")
 @pytest.mark.parametrize(
     ("q", "market"),

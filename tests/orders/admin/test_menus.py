@@ -142,6 +142,7 @@ def test_only_categories_of_its_own_menu_can_be_chosen(staff: Client, venue: Ven
     assert MenuItem.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_a_price_that_the_currency_cannot_pay_is_refused(staff: Client) -> None:
     for currency, price, message in (
         ("EUR", "6.505", "A price in EUR has at most 2 decimals."),
@@ -282,6 +283,7 @@ def test_payment_labels_of_a_venue_are_what_the_api_takes(staff: Client, venue: 
 
 
 # Forms that are older than their rows
+@pytest.mark.exhaustive
 def test_saving_the_form_of_a_dish_undoes_nothing_that_came_between(staff: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     path = f"{DISHES}{item.pk}/change/"

@@ -89,6 +89,7 @@ def test_a_stage_never_goes_back(api: Client, stage: str) -> None:
     assert api.get(f"/api/v1/orders/{order}").json() == record
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
 @pytest.mark.django_db
 def test_an_order_with_a_final_status_has_a_final_stage(api: Client, status: str) -> None:

@@ -268,6 +268,7 @@ def test_a_tap_accepts_an_order_the_next_makes_it_ready_and_each_is_taken_back(v
     assert [event.record["stage"] for event in events] == ["received", "accepted", "ready", "accepted", "received"]
 
 
+@pytest.mark.exhaustive
 def test_a_stage_that_another_tablet_has_set_is_said_and_an_unknown_one_is_not_found(
     venue: Venue, kitchen: Client
 ) -> None:

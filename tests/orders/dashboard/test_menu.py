@@ -304,6 +304,7 @@ def test_each_change_is_one_event(manager: Client, venue: Venue) -> None:
     }
 
 
+@pytest.mark.exhaustive
 def test_stock_is_set_in_the_list_and_bad_numbers_are_refused(manager: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     path = f"{root(venue)}/items/{item.pk}/stock"

@@ -256,6 +256,7 @@ def test_an_unknown_allergen_is_reported_with_the_known_ones(venue: Venue) -> No
     ]
 
 
+@pytest.mark.exhaustive
 def test_applied_allergens_are_stored_and_a_file_without_the_column_keeps_them(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     for header, cell, name in (
@@ -420,6 +421,7 @@ def test_an_empty_id_is_derived_from_the_name_and_the_same_the_next_time(manager
     assert list(Event.objects.filter(venue=venue).values_list("type", flat=True)) == ["menu.updated"]
 
 
+@pytest.mark.exhaustive
 def test_the_new_columns_are_read_applied_and_written_as_they_were(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     for ref in ("size", "extras"):

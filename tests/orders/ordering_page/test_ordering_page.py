@@ -190,6 +190,7 @@ def test_the_page_is_in_danish_for_those_who_read_danish(menu: Menu) -> None:
     assert Order.objects.get().items.get().name == "Margherita"
 
 
+@pytest.mark.exhaustive
 def test_a_guest_chooses_the_language_and_keeps_the_basket(menu: Menu) -> None:
     guest = Guest(menu, "?lang=da", language="en")
     assert "Bestil hos" in guest.words
@@ -264,6 +265,7 @@ def test_a_changed_price_is_shown_before_the_order_is_placed(menu: Menu) -> None
     assert "Total €4.00" in guest.words
 
 
+@pytest.mark.exhaustive
 def test_a_form_that_is_submitted_again_places_one_order(menu: Menu) -> None:
     guest = at_checkout(menu)
     form = guest.response
@@ -281,6 +283,7 @@ def test_a_form_that_is_submitted_again_places_one_order(menu: Menu) -> None:
     assert Order.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_four_equal_submissions_at_once_one_places_an_order() -> None:
     guest = at_checkout(pizzeria())
@@ -300,6 +303,7 @@ def test_of_four_equal_submissions_at_once_one_places_an_order() -> None:
     assert Order.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_later_time_is_chosen_among_those_that_are_free(db: None) -> None:
     menu = pizzeria(orders_per_slot=1)
     guest = at_checkout(menu)
@@ -325,6 +329,7 @@ def test_a_time_that_is_not_offered_is_refused_at_its_field(menu: Menu, when: st
     assert not Order.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_phone_has_at_most_five_open_orders(menu: Menu) -> None:
     for _ in range(online_orders.MAX_OPEN):
         at_checkout(menu).press("place", **entered())
@@ -384,6 +389,7 @@ def test_an_unknown_button_leads_to_the_menu(menu: Menu, button: str) -> None:
     assert "Margherita" in guest.words
 
 
+@pytest.mark.exhaustive
 def test_a_line_is_changed_and_the_last_one_removed(menu: Menu) -> None:
     guest = at_checkout(menu)
     guest.press("increase:0", name="Ada")
@@ -408,6 +414,7 @@ def test_the_guest_chooses_among_what_the_venue_offers(db: None) -> None:
     assert 'name="table" type' not in text
 
 
+@pytest.mark.exhaustive
 def test_the_page_of_the_order_follows_the_kitchen(menu: Menu) -> None:
     guest = at_checkout(menu)
     guest.press("place", **entered())

@@ -410,6 +410,7 @@ def test_all_transfers_of_a_transaction_are_recorded(wallets: Mapping[str, Walle
     assert buy(headers, caller=proven(free, FREE)).payment == other.pk
 
 
+@pytest.mark.exhaustive
 def test_a_transfer_beside_an_authorization_is_recorded(wallets: Mapping[str, Wallet]) -> None:
     signed = paid_by(wallets["pro"])
     plain = (wallets["free"], project.PAY_TO, 2000)

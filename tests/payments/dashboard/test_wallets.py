@@ -296,6 +296,7 @@ def test_the_chain_is_asked_again_on_demand(venue: Venue, wallets: Mapping[str, 
     assert Wallet.objects.get(pk=wallets["premium"].address).tier == "premium"
 
 
+@pytest.mark.exhaustive
 def test_a_session_of_a_wallet_is_ended_here(venue: Venue, wallets: Mapping[str, Key]) -> None:
     owner = users.member(venue)
     link(owner, venue, wallets["pro"])

@@ -151,6 +151,7 @@ def test_the_email_about_a_cancellation_is_withdrawn_from_its_message(host: Clie
     assert (party.status, mails(party)) == ("confirmed", [])
 
 
+@pytest.mark.exhaustive
 def test_an_undo_restores_a_request_and_an_arrival(host: Client, dinner: Venue, party: Reservation) -> None:
     request = builders.reservation(dinner, status="pending", starts_at=EVENING)
     undo(host, request, cancel(host, request)["token"])
@@ -160,6 +161,7 @@ def test_an_undo_restores_a_request_and_an_arrival(host: Client, dinner: Venue, 
     assert (party.status, party.arrival, party.tables) == ("confirmed", "seated", ["T1"])
 
 
+@pytest.mark.exhaustive
 def test_a_declined_offer_is_restored_with_its_table_or_waits_again(host: Client, dinner: Venue) -> None:
     waiting = waitlist_builders.waits(dinner, "WAITER")
     until = waitlist.offer_table(waiting, actor="system", now=NOW)

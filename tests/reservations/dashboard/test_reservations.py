@@ -363,6 +363,7 @@ def test_guests_of_other_venues_are_not_suggested(host: Client, dinner: Venue, o
     assert users.member(dinner, "kitchen").get(url(dinner, "/new/guests"), {"q": "grace"}).status_code == 403
 
 
+@pytest.mark.exhaustive
 def test_staff_see_a_deposit_and_return_one_that_is_kept(host: Client, dinner: Venue, its: Reservation) -> None:
     AgreedTerms.objects.create(
         reservation=its,

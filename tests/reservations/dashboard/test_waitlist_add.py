@@ -74,6 +74,7 @@ def test_the_quoted_wait_is_shown_beside_the_party(dinner: Venue, host: Client) 
     assert "20 minutes, until 19:20" in host.get(url(dinner, f"/{party.public_id}")).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_party_with_an_email_address_is_emailed_and_offered_the_next_free_table(dinner: Venue, host: Client) -> None:
     taken = builders.reservation(dinner, status="confirmed", starts_at=NOW + timedelta(hours=1))
     add(host, dinner, customer_email="linus@example.com", date="2031-05-03", time="20:00")
