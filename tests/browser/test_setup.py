@@ -76,7 +76,7 @@ def test_a_test_event_arrives_and_is_shown_without_reloading(visit: "Callable[..
         assert receiver.received[0].verified(secret)["type"] == "webhook.ping"
         assert offences(page) == []
         page.locator("#deliveries a").first.click()
-        assert page.get_by_text('"webhook_endpoint"').is_visible()
+        page.get_by_text('"webhook_endpoint"').wait_for()
         assert offences(page) == []
         page.set_viewport_size(PHONE)
         assert not overflows(page)

@@ -58,7 +58,7 @@ def visit(chromium: "Browser", site: Up) -> Iterator[Callable[..., "Page"]]:
                 base_url=site.record["base_url"], viewport=viewport or DESK, **{"locale": "en-GB"} | options
             )
             opened.callback(context.close)
-            context.set_default_timeout(15_000)
+            context.set_default_timeout(60_000)
             page = context.new_page()
             page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
             page.on("console", lambda output: note(page, output.type, output.text))
