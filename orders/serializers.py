@@ -462,3 +462,30 @@ class MenuRecord(serializers.ModelSerializer[Menu]):
     def get_modifier_groups(self, menu: Menu) -> Any:
         groups = () if menu._state.adding else menu.modifier_groups.all()
         return ModifierGroupRecord(groups, many=True, context=self.context).data
+
+
+class PublishedMenuItemRecord(MenuItemRecord):
+    """A dish or a drink, without what concerns the kitchen alone."""
+
+    class Meta(MenuItemRecord.Meta):
+        fields = [name for name in MenuItemRecord.Meta.fields if name not in ("station", "prep_minutes", "stock")]
+        read_only_fields = fields
+
+
+class PublishedMenuCategoryRecord(MenuCategoryRecord):
+    """A category of a published menu."""
+
+    items = PublishedMenuItemRecord(many=True, read_only=True)
+
+
+@extend_schema_serializer(many=False)
+class PublishedMenuRecord(MenuRecord):
+    """The published menu of a restaurant with its prices."""
+
+    class Meta(MenuRecord.Meta):
+        fields = ["currency", "prices_include_tax", "categories", "modifier_groups"]
+        read_only_fields = fields
+
+    @extend_schema_field(PublishedMenuCategoryRecord(many=True))
+    def get_categories(self, menu: Menu) -> Any:
+        return super().get_categories(menu)

@@ -116,10 +116,10 @@ class RestaurantViewSet(DataViewSet[Any]):
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """The slug, the name and the requested field groups.
 
-        `core` is free; no key. The others are paid by x402, one payment for a call: without a payment the response is
-        402 with the price. `context` is sold to every tier, `reviews` and `photos` from Pro, `ai_insight` and
-        `history` from Premium. A group without content is null and free. `at` returns `core` as of a past moment, sold
-        as `history`. The slug of a renamed or merged restaurant is 308.
+        `core` and `menu` are free; no key. The others are paid by x402, one payment for a call: without a payment the
+        response is 402 with the price. `context` is sold to every tier, `reviews` and `photos` from Pro, `ai_insight`
+        and `history` from Premium. A group without content is null and free. `at` returns `core` as of a past moment,
+        sold as `history`. The slug of a renamed or merged restaurant is 308.
         """
         selection = RestaurantParams.read(request)
         now = timezone.now()

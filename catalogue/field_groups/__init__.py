@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from catalogue import places
-from catalogue.field_groups import as_of, context, insights, newest
+from catalogue.field_groups import as_of, context, insights, menu, newest
 from catalogue.field_groups.core import CoreFields, read_core, read_several
 from catalogue.models import Restaurant
 from catalogue.places import Place
@@ -90,6 +90,7 @@ def _read_others(restaurant: Place, core: CoreFields | None, *, groups: Sequence
 # The values of `fields`.
 GROUPS: Mapping[str, Group] = {
     CORE: Group(in_lists=True),
+    "menu": Group(menu.read_group),
     "reviews": Group(newest.read_reviews, product="reviews"),
     "photos": Group(newest.read_photos, product="photos"),
     "context": Group(context.read_group, product="context"),

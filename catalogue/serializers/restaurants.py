@@ -16,6 +16,7 @@ from framework.api.fields import TimeField
 from framework.api.pagination.schema import DateTimeField
 from framework.api.renderers import JSONRenderer
 from framework.public_ids import pattern
+from orders.serializers import PublishedMenuRecord
 
 
 class AddressRecord(serializers.Serializer[Any]):
@@ -178,6 +179,9 @@ class RestaurantRecord(serializers.Serializer[Any]):
         help_text="Why `ai_insight` is null: fewer than five reviews; nothing in the reviews that enough guests share;"
         " not written yet; waiting for our staff to approve it; withheld by our staff.",
     )
+    menu = PublishedMenuRecord(
+        allow_null=True, help_text="Group `menu`: the published menu with prices, of restaurants that have joined."
+    )
     history = EntryRecord(many=True, allow_null=True, help_text="Group `history`: the newest ten versions.")
 
     def get_fields(self) -> dict[str, Any]:
@@ -193,7 +197,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
 # Made once: a serializer copies its fields at the first use, which takes longer than the query of a record.
 OFFER_RECORD = OfferRecord()
 # Field groups that return rendered values (decision 0064): the serializer only documents them.
-RENDERED_GROUPS = {"slug", "name", "reviews", "photos", "context"}
+RENDERED_GROUPS = {"slug", "name", "reviews", "photos", "context", "menu"}
 
 
 def render_record(record: Record) -> bytes:

@@ -122,7 +122,7 @@ def test_core_is_free_and_what_is_answered_without_a_selector(client: Client) ->
 @pytest.mark.usefixtures("_fiskebar")
 def test_the_selector_takes_a_comma_separated_list_of_groups(client: Client) -> None:
     assert client.get(f"{SEARCH}/kodbyens-fiskebar?fields=core,core").status_code == 200
-    refused = client.get(f"{SEARCH}/kodbyens-fiskebar?fields=core,menu")
+    refused = client.get(f"{SEARCH}/kodbyens-fiskebar?fields=core,wine")
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "fields")
 
 

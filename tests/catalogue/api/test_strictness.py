@@ -187,7 +187,7 @@ def test_a_place_that_nothing_is_called_is_refused_with_suggestions(client: Clie
 
 
 @pytest.mark.parametrize(
-    ("query", "param"), [("fields=menu", "fields"), ("near=tivoli", "near"), ("fields=", "fields")]
+    ("query", "param"), [("fields=wine", "fields"), ("near=tivoli", "near"), ("fields=", "fields")]
 )
 def test_invalid_parameters_of_a_record_are_refused_before_any_query(client: Client, query: str, param: str) -> None:
     assert refused(client, f"/v1/restaurants/nothing-here?{query}")["param"] == param

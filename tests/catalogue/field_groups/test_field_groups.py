@@ -24,7 +24,16 @@ from tests.catalogue.builders import NOW
 pytestmark = pytest.mark.django_db
 
 
-OF_OTHER_GROUPS = {"reviews", "context", "ai_insight", "ai_insight_detail", "ai_insight_reason", "photos", "history"}
+OF_OTHER_GROUPS = {
+    "menu",
+    "reviews",
+    "context",
+    "ai_insight",
+    "ai_insight_detail",
+    "ai_insight_reason",
+    "photos",
+    "history",
+}
 
 
 def read(place: Restaurant, *names: str) -> field_groups.Record:
