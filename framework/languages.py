@@ -5,12 +5,14 @@ A page chooses the language with `activate_for`. Where none is chosen, texts are
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from babel import Locale
 from babel.dates import format_skeleton
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import format_decimal
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import translation
@@ -31,8 +33,13 @@ def translate(row: Mapping[str, Any], field: str, default: str) -> str:
 
 
 def format_money(amount: Decimal, currency: str) -> str:
-    """Format an amount in the current language: `€9.50`, `9,50 €`."""
-    return format_currency(amount, currency, locale=translation.get_language())
+    """Format an amount in the current language, with the decimals that it has: `€9.50`, `9,50 €`."""
+    locale = Locale.parse(translation.get_language() or "en", sep="-")
+    decimals = max(0, -int(amount.as_tuple().exponent))
+    pattern = copy(locale.currency_formats["standard"])
+    pattern.frac_prec = (decimals, decimals)
+    text: str = pattern.apply(amount, locale, currency=currency, currency_digits=False)
+    return text
 
 
 def format_number(number: Decimal | int) -> str:

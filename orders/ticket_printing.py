@@ -52,9 +52,10 @@ def print_tickets(venue_settings: OrderingSettings, *, now: datetime) -> None:
     try:
         with socket.create_connection((address, port), timeout=TIMEOUT_S) as printer:
             for order in orders:
+                ticket = build_ticket(order, timezone=venue_settings.venue.timezone)
                 # Marked before it is sent: a ticket that may have been printed is not printed again.
                 if Order.objects.filter(pk=order.pk, ticket_printed_at=None).update(ticket_printed_at=now):
-                    printer.sendall(build_ticket(order, timezone=venue_settings.venue.timezone))
+                    printer.sendall(ticket)
     except OSError as error:
         logger.warning("the ticket printer of venue %s failed: %s", venue_settings.venue.public_id, error)
 
@@ -68,13 +69,12 @@ def build_ticket(order: Order, *, timezone: str) -> bytes:
     ticket.hw("INIT")
     ticket.set(bold=True, double_width=True, double_height=True)
     ticket.textln(f"Order {order.number}")
-    ticket.textln(f"Due {order.due_at.astimezone(zone):%H:%M}")
+    due_at, placed_at = order.due_at.astimezone(zone), order.created_at.astimezone(zone)
+    ticket.textln(f"Due {due_at:%H:%M}" if due_at.date() == placed_at.date() else f"Due {due_at:%Y-%m-%d %H:%M}")
     if order.table:
         ticket.textln(f"Table {clean(order.table)}")
     ticket.set(bold=False, normal_textsize=True)
-    ticket.textln(
-        f"{order.fulfilment.upper().replace('_', '-')}, placed {order.created_at.astimezone(zone):%Y-%m-%d %H:%M}"
-    )
+    ticket.textln(f"{order.fulfilment.upper().replace('_', '-')}, placed {placed_at:%Y-%m-%d %H:%M}")
     ticket.ln()
     for line in order.items.all():
         ticket.set(bold=True, double_height=True)
@@ -87,7 +87,7 @@ def build_ticket(order: Order, *, timezone: str) -> bytes:
     ticket.ln()
     for text in (order.delivery_address or "").splitlines():
         ticket.textln(clean(text))
-    ticket.textln(clean(f"{order.customer_id}, {order.payment_method}"))
+    ticket.textln(clean(f"{order.contact_name or order.customer_id}, {order.payment_method}"))
     ticket.cut()
     output: bytes = ticket.output
     return output

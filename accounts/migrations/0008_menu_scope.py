@@ -29,6 +29,13 @@ def extend_full_keys(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> Non
     keys.update(scopes=[*BEFORE[:2], "menu:write", *BEFORE[2:]])
 
 
+def remove_scope(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Take the scope from all keys, which the former constraint does not know."""
+    keys = apps.get_model("accounts", "ApiKey").objects.filter(scopes__contains=["menu:write"])
+    remove = models.Func(models.F("scopes"), models.Value("menu:write"), function="array_remove")
+    keys.update(scopes=remove)
+
+
 class Migration(migrations.Migration):
     dependencies = [("accounts", "0007_menu_events")]
 
@@ -43,5 +50,5 @@ class Migration(migrations.Migration):
                 name="api_key_scopes_known",
             ),
         ),
-        migrations.RunPython(extend_full_keys, migrations.RunPython.noop),
+        migrations.RunPython(extend_full_keys, remove_scope),
     ]

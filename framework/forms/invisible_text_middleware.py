@@ -13,7 +13,15 @@ FORM_TYPES = frozenset({"application/x-www-form-urlencoded", "multipart/form-dat
 
 
 class InvisibleTextMiddleware(MiddlewareMixin):
-    """Cleans the values of a form before its view reads them. Passwords stay as they are."""
+    """Cleans the values of a form before its view reads them. Passwords stay as they are.
+
+    Pages are in UTF-8: another charset of the request is ignored, because Django takes any codec of Python, some of
+    which fail or give characters that no page can show.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.encoding and not is_api(request):
+            request.encoding = "utf-8"
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any) -> None:
         # The APIs take no forms, and refuse one by its type.

@@ -8,7 +8,8 @@ from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
-from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
+from framework.django_internals import ValidatesUniqueness
+from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders.admin.events import MenuEventsAdmin
 from orders.admin.menus import parse_uuid
 from orders.models import MenuItem, Modifier, ModifierGroup
@@ -22,8 +23,18 @@ class ModifierRows(forms.BaseInlineFormSet[Any, Any, Any]):
         form.instance.menu_id = self.instance.menu_id
 
 
+class ModifierForm(ValidatesUniqueness, ChangedFieldsForm):
+    # Ids are unique on a menu.
+    unique_with = frozenset({"menu"})
+
+
+class ModifierGroupForm(ModifierForm):
+    """The page of a group, whose menu cannot change."""
+
+
 class ModifierInline(admin.TabularInline[Modifier, ModifierGroup]):
     model = Modifier
+    form = ModifierForm
     formset = ModifierRows
     fk_name = "group"
     fields = [
@@ -50,6 +61,7 @@ class ModifierInline(admin.TabularInline[Modifier, ModifierGroup]):
 class ModifierGroupAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Modifier groups with their modifiers. One that a modifier asks for cannot be deleted."""
 
+    form = ModifierGroupForm
     venue_path = "menu__venue"
     list_display = ["name", "ref", "venue", "min_choices", "max_choices"]
     search_fields = ["name__unaccent", "ref", "menu__venue__name__unaccent"]

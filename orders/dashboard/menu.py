@@ -185,6 +185,10 @@ def try_save(form: Any, siblings: Any, *, actor: str) -> bool:
     try:
         with transaction.atomic():
             Menu.objects.select_for_update().get(pk=form.menu.pk)
+            row = form.instance
+            if not row._state.adding and not type(row).objects.filter(pk=row.pk).exists():
+                form.add_error(None, "This was just deleted by another user or program.")
+                return False
             if form.instance._state.adding or "category" in form.changed_data:
                 last = siblings.aggregate(last=Max("position"))["last"]
                 form.instance.position = 0 if last is None else min(last + 1, 32_767)

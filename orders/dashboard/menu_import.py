@@ -74,7 +74,8 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 
 def render_preview(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
-    plan = import_file.plan_import(request.access.venue, csv_format.Sheet.from_json(row.content))
+    sheet = csv_format.Sheet.from_json(row.content)
+    plan = import_file.plan_import(request.access.venue, sheet, stock=row.content.get("stock"))
     # Columns in which no added dish has a value are left out.
     columns = [name for name in csv_format.COLUMNS if any(dish.values[name] for dish in plan.added)]
     context = {

@@ -12,6 +12,7 @@ from io import StringIO
 from typing import Any
 
 from framework.errors import InvalidRequest
+from framework.invisible_text import remove_invisible
 
 COLUMNS = (
     *("id", "name", "category", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens", "diets"),
@@ -154,7 +155,7 @@ def parse_header(cells: Sequence[str]) -> tuple[str, ...]:
 
 def unescape_cell(cell: str) -> str:
     """Return the text of a cell without our apostrophe and surrounding spaces."""
-    cell = cell.replace("\r\n", "\n")
+    cell = remove_invisible(cell.replace("\r\n", "\n"))
     return (cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell).strip()
 
 

@@ -1,9 +1,8 @@
 """Commands on a venue's menu: publish, move and delete. Each stores its event in its transaction."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, MutableMapping
 from datetime import datetime
-from itertools import chain, count
 from typing import Any
 from uuid import UUID
 
@@ -54,10 +53,20 @@ def record_updated(menu: Menu, *, actor: str, now: datetime) -> None:
     outbox.record_event(menu.venue, EventType.MENU_UPDATED, record=record, subject=menu.pk, actor=actor, now=now)
 
 
-def derive_ref(name: str, used: Container[str], *, default: str) -> str:
-    """Return an unused id for a row of this name: `creme-brulee`, then `creme-brulee-2`."""
+def derive_ref(
+    name: str, used: Container[str], *, default: str, numbers: MutableMapping[str, int] | None = None
+) -> str:
+    """Return an unused id for a row of this name: `creme-brulee`, then `creme-brulee-2`.
+
+    `numbers` remembers the last number of each name over many calls.
+    """
     base = re.sub(r"[^a-z0-9]+", "-", anyascii(name).lower())[:50].strip("-") or default
-    return next(ref for ref in chain([base], (f"{base}-{number}" for number in count(2))) if ref not in used)
+    numbers = {} if numbers is None else numbers
+    number = numbers.get(base, 1)
+    while (ref := base if number == 1 else f"{base}-{number}") in used:
+        number += 1
+    numbers[base] = number
+    return ref
 
 
 def set_published(venue: Venue, *, is_published: bool, actor: str, now: datetime) -> None:
@@ -77,6 +86,8 @@ def delete(row: Row, *, actor: str, now: datetime) -> None:
     """
     with transaction.atomic():
         menu = Menu.objects.select_for_update().get(pk=row.menu_id)
+        if not type(row).objects.filter(pk=row.pk).exists():
+            return
         if isinstance(row, MenuCategory):
             if number := row.items.count():
                 dishes = f"{number} dish{'es' if number != 1 else ''}"
@@ -107,12 +118,14 @@ def move(row: MenuItem | MenuCategory, *, up: bool, actor: str, now: datetime) -
     with transaction.atomic():
         menu = Menu.objects.select_for_update().get(pk=row.menu_id)
         if isinstance(row, MenuItem):
-            category = MenuItem.objects.values_list("category", flat=True).get(pk=row.pk)
+            category = MenuItem.objects.values_list("category", flat=True).filter(pk=row.pk).first()
             siblings: Any = MenuItem.objects.filter(category=category).order_by("position", "name", "id")
         else:
             siblings = MenuCategory.objects.filter(menu=row.menu_id).order_by("position", "name", "id")
         order = list(siblings)
-        index = next(i for i, other in enumerate(order) if other.pk == row.pk)
+        index = next((i for i, other in enumerate(order) if other.pk == row.pk), None)
+        if index is None:
+            return False
         neighbour = index - 1 if up else index + 1
         if not 0 <= neighbour < len(order):
             return False

@@ -84,13 +84,17 @@ class Plan:
 def store_upload(venue: Venue, *, content: bytes, file_name: str, now: datetime) -> MenuUpload:
     """Parse and store a file, and delete older uploads of the venue. Raises UnreadableFile."""
     sheet = csv_format.read(content)
+    stock = MenuItem.objects.filter(menu__venue=venue, stock__isnull=False).values_list("ref", "stock")
     uploads = MenuUpload.objects.filter(venue=venue)
     with transaction.atomic():
         uploads.filter(created_at__lt=now - UPLOAD_LIFETIME).delete()
         newest = uploads.order_by("-created_at", "-pk").values("pk")[: MAX_UPLOADS - 1]
         uploads.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()
         return MenuUpload.objects.create(
-            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=asdict(sheet), created_at=now
+            venue=venue,
+            file_name=CONTROL.sub("", file_name)[-200:],
+            content=asdict(sheet) | {"stock": dict(stock)},
+            created_at=now,
         )
 
 
@@ -130,10 +134,10 @@ def compute_version(items: Sequence[MenuItem], venue: Venue) -> str:
     return sha256(json.dumps([venue.currency, rows]).encode()).hexdigest()
 
 
-def plan_import(venue: Venue, sheet: Sheet) -> Plan:
-    """Compare the file with the current menu. Three queries."""
+def plan_import(venue: Venue, sheet: Sheet, *, stock: Mapping[str, int] | None = None) -> Plan:
+    """Compare the file with the current menu, and its stock with that at the time of the upload. Three queries."""
     menu = Menu.objects.filter(venue=venue).first()
-    return compare(venue, sheet, list_items(menu), groups=read_group_ids(menu))
+    return compare(venue, sheet, list_items(menu), groups=read_group_ids(menu), stock=stock)
 
 
 def read_group_ids(menu: Menu | None) -> dict[str, UUID]:
@@ -141,13 +145,24 @@ def read_group_ids(menu: Menu | None) -> dict[str, UUID]:
     return dict(ModifierGroup.objects.filter(menu=menu).values_list("ref", "pk")) if menu else {}
 
 
-def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem], *, groups: Collection[str]) -> Plan:
-    """Compare the file with the dishes of the menu, which has these modifier groups. No query."""
+def compare(
+    venue: Venue,
+    sheet: Sheet,
+    items: Sequence[MenuItem],
+    *,
+    groups: Collection[str],
+    stock: Mapping[str, int] | None = None,
+) -> Plan:
+    """Compare the file with the dishes of the menu, which has these modifier groups. No query.
+
+    `stock` is that of the dishes when the file was uploaded: portions ordered since then are no change of the file.
+    """
     known = {item.ref: item for item in items}
     used = {row.values["id"] for row in sheet.rows if row.values.get("id")}
     errors = list(sheet.errors)
     added, changed, unchanged = [], [], 0
     seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     commas = 0
     for row in sheet.rows:
         values = dict(row.values)
@@ -156,7 +171,7 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem], *, groups: Co
             commas += number != values[column]
             values[column] = number
         if not values.get("id"):
-            values["id"] = editing.derive_ref(values["name"], used, default="dish")
+            values["id"] = editing.derive_ref(values["name"], used, default="dish", numbers=numbers)
             used.add(values["id"])
         row_errors = list(find_errors(venue, row.line, values, groups))
         if (first := seen.setdefault(values["id"], row.line)) != row.line:
@@ -169,6 +184,8 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem], *, groups: Co
             added.append(Row(row.line, normalise(DEFAULTS | values, venue.currency)))
             continue
         old = format_item(item, venue.currency)
+        if stock is not None:
+            old["stock"] = format_whole(stock.get(item.ref))
         new = old | normalise(values, venue.currency)
         cells = tuple(
             (name, old[name], new[name]) for name in COLUMNS if old[name].replace("\r\n", "\n").strip() != new[name]
@@ -302,7 +319,8 @@ def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, act
         # In the order of their ids, the lock order of dishes.
         list(MenuItem.objects.select_for_update().filter(menu=menu).order_by("pk").values_list("pk"))
         items, groups = list_items(menu), read_group_ids(menu)
-        plan = compare(venue, Sheet.from_json(upload.content), items, groups=groups)
+        sheet = Sheet.from_json(upload.content)
+        plan = compare(venue, sheet, items, groups=groups, stock=upload.content.get("stock"))
         if plan.version != version:
             raise MenuChanged(
                 "The menu was changed after this preview was made. Nothing was applied: check the new preview."

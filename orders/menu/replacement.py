@@ -298,8 +298,9 @@ def assign_refs(rows: Sequence[tuple[str, Mapping[str, Any]]], *, default: str) 
         if "id" in row and (first := places.setdefault(row["id"], param)) != param:
             problems.append(Problem(f"{param}.id", f"`{row['id']}` is the id of `{first}`, too."))
     refs = []
+    numbers: dict[str, int] = {}
     for param, row in rows:
-        ref = row.get("id") or editing.derive_ref(row["name"], places, default=default)
+        ref = row.get("id") or editing.derive_ref(row["name"], places, default=default, numbers=numbers)
         places.setdefault(ref, param)
         refs.append(ref)
     return refs, problems

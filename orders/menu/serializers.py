@@ -72,6 +72,9 @@ class IgnoredPhotoField(serializers.Field[Any, Any, Any, Any]):
         return None
 
 
+MAX_MODIFIERS = 5_000
+
+
 def ref_field(**options: Any) -> TextField:
     return TextField(min_length=1, max_length=64, **options)
 
@@ -165,6 +168,11 @@ class MenuDocument(StrictSerializer):
     modifier_groups = StrictListField(
         child=ModifierGroupDocument(), max_length=500, required=False, help_text="Left out: none."
     )
+
+    def validate_modifier_groups(self, groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if sum(len(group["modifiers"]) for group in groups) > MAX_MODIFIERS:
+            raise serializers.ValidationError(f"A menu can have at most {MAX_MODIFIERS:,} modifiers here.")
+        return groups
 
 
 class MenuItemChanges(StrictSerializer):

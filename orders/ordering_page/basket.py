@@ -11,7 +11,7 @@ import orjson
 from django.utils.translation import gettext as _
 
 from accounts.models import Venue
-from framework.api.fields import StrictListField, StrictSerializer
+from framework.api.fields import StrictIntegerField, StrictListField, StrictSerializer
 from framework.errors import ApiError, InvalidRequest
 from orders import capacity, commands
 from orders.menu.modifiers import Resolver, read_groups
@@ -25,10 +25,16 @@ MAX_QUANTITY = 99
 MAX_LENGTH = 100_000
 
 
+class BasketItem(NewOrderItem):
+    """A line of the basket."""
+
+    quantity = StrictIntegerField(min_value=1, max_value=MAX_QUANTITY)
+
+
 class BasketShape(StrictSerializer):
     """The lines of a basket."""
 
-    items = StrictListField(child=NewOrderItem(), max_length=MAX_LINES)
+    items = StrictListField(child=BasketItem(), max_length=MAX_LINES)
 
 
 def read(text: str) -> list[dict[str, Any]]:

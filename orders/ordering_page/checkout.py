@@ -1,7 +1,7 @@
 """The checkout form of the ordering page."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -36,7 +36,7 @@ FIELDS = {
 def list_fulfilments(settings: OrderingSettings) -> list[str]:
     """Return the fulfilments that the page offers."""
     asked = settings.page_fulfilments
-    return [each for each in FULFILMENTS if not asked or each in asked]
+    return [each for each in FULFILMENTS if each in asked] or list(FULFILMENTS)
 
 
 def list_payments(venue: Venue) -> dict[str, Any]:
@@ -81,11 +81,13 @@ class CheckoutForm(forms.Form):
         fulfilments: Collection[str],
         total: Decimal | None,
         times: tuple[datetime | None, Sequence[datetime]],
+        now: datetime,
         **options: Any,
     ) -> None:
         super().__init__(data, label_suffix="", **options)
         self.venue = venue
         self.total = total
+        self.now = now
         self.set_choices("fulfilment", [(each, FULFILMENTS[Fulfilment(each)]) for each in fulfilments])
         self.set_choices("payment", list(list_payments(venue).items()))
         self.set_choices("tip", [(0, _("No tip")), *((percent, self.label_tip(percent)) for percent in TIP_PERCENTS)])
@@ -111,6 +113,12 @@ class CheckoutForm(forms.Form):
         amount = format_money(self.calculate_tip(percent), self.venue.currency)
         return f"{format_number(percent)} % ({amount})"
 
+    @property
+    def chosen_tip(self) -> Decimal:
+        """The tip that is chosen in the form."""
+        value = str(self["tip"].value()) if "tip" in self.fields else ""
+        return self.calculate_tip(int(value)) if value in map(str, TIP_PERCENTS) else Decimal(0)
+
     def calculate_tip(self, percent: int) -> Decimal:
         return round_amount((self.total or Decimal(0)) * percent / 100, self.venue.currency)
 
@@ -127,7 +135,7 @@ class CheckoutForm(forms.Form):
             at = datetime.fromisoformat(text) if text else None
         except ValueError as error:
             raise forms.ValidationError(_("Choose a time.")) from error
-        if at and at.tzinfo is None:
+        if at and (at.tzinfo is None or abs(at - self.now) > timedelta(days=1)):
             raise forms.ValidationError(_("Choose a time."))
         return at
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from framework.languages import format_money, translate
 from orders.menu.photos import thumbnail_path
 from orders.models import Allergen, Diet, ItemModifierGroup, Menu, MenuItem, Modifier, ModifierGroup
+from orders.pricing import round_amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def describe_dish(item: MenuItem, menu: Menu, *, at: datetime, has_groups: bool)
         ref=item.ref,
         name=translate(item.translations, "name", item.name),
         description=translate(item.translations, "description", item.description),
-        price=format_money(item.price, menu.venue.currency),
+        price=format_money(round_amount(item.price, menu.venue.currency), menu.venue.currency),
         allergens=list_allergens(item.allergens),
         diets=[_(diet.label) for diet in Diet if diet in item.diets],
         photo=thumbnail_path(item.photo_id, "small") if item.photo_id else "",
@@ -145,7 +146,7 @@ def build_question(
                 modifier.nested_group, f"nested-{modifier.ref}", post, currency=currency, at=at, is_nested=True
             )
         is_chosen = modifier.is_default if submitted is None else modifier.ref in submitted
-        price = format_money(modifier.price_delta, currency) if modifier.price_delta else ""
+        price = format_money(round_amount(modifier.price_delta, currency), currency) if modifier.price_delta else ""
         question.choices.append(
             Choice(
                 ref=modifier.ref,

@@ -36,6 +36,8 @@ from orders import capacity
 from orders.models import Fulfilment, Menu, Order, OrderingSettings
 from orders.ordering_page import basket, links, menu, online_orders, registry
 from orders.ordering_page.checkout import CheckoutForm, list_fulfilments, list_payments
+from orders.pricing import round_amount
+from orders.serializers import NewOrderItem
 
 HEADERS = {
     # Not `no-store`: the guest may go back to the menu.
@@ -224,10 +226,12 @@ def add_dish(visit: Visit, ref: str) -> HttpResponse:
         errors["quantity"] = _("Enter a number from 1 to %(most)s.") % {"most": basket.MAX_QUANTITY}
     if len(notes) > MAX_NOTES:
         errors["notes"] = _("Use at most %(most)s characters.") % {"most": MAX_NOTES}
+    line = {"menu_item_id": ref, "quantity": quantity, "notes": notes}
+    if not errors and not NewOrderItem(data=line).is_valid():
+        errors["notes"] = _("This note has characters that cannot be used.")
     if errors or not is_valid:
         return render_dish(visit, item, questions, errors=errors, status=400)
     name = menu.describe_dish(item, visit.menu, at=visit.at, has_groups=False).name
-    line = {"menu_item_id": ref, "quantity": quantity, "notes": notes}
     if basket.add(visit.items, line | ({"modifiers": modifiers} if modifiers else {})):
         visit.note = _("Added: %(dish)s.") % {"dish": name}
         return show_menu(visit)
@@ -258,6 +262,7 @@ def build_form(visit: Visit, quote: basket.Quote, *, is_bound: bool) -> Checkout
         fulfilments=visit.fulfilments,
         total=quote.order.total,
         times=basket.list_times(visit.venue, quote, now=visit.now),
+        now=visit.now,
         initial=entered | {"fulfilment": visit.fulfilment, "table": visit.table},
     )
 
@@ -311,9 +316,12 @@ def render_refusal(
     visit: Visit, quote: basket.Quote, form: CheckoutForm, refusal: ApiError, *, at: datetime
 ) -> HttpResponse:
     """Show each problem at its line or field."""
-    if isinstance(refusal, capacity.SlotUnavailable) and not form.add_refusal(capacity.PARAM):
+    if isinstance(refusal, capacity.SlotUnavailable):
+        # An order at the table has no field for the time.
+        if visit.fulfilment == Fulfilment.PICKUP and form.add_refusal(capacity.PARAM):
+            return render_checkout(visit, quote, form, status=409)
         quote.problems.append(_("The kitchen takes no more orders at the moment. Please try again later."))
-    elif not isinstance(refusal, capacity.SlotUnavailable):
+    else:
         others = basket.explain(refusal, quote, at=at)
         unknown = [param for param in others if not form.add_refusal(param)]
         if unknown or not refusal.details:
@@ -332,15 +340,16 @@ def render_checkout(
 ) -> HttpResponse:
     submitted = "" if is_stale else visit.post.get("form", "")
     has_line_problems = any(line.problem for line in quote.lines)
-    currency = visit.venue.currency
+    currency, total = visit.venue.currency, quote.order.total
     context = {
         "form": form,
         "form_token": submitted or online_orders.new_form_token(visit.venue, now=visit.now),
         "lines": [(line, money(line.total, currency)) for line in quote.lines],
         "charges": [(each["name"], money(Decimal(each["amount"]), currency)) for each in quote.order.charges],
         "tax": "" if visit.venue.prices_include_tax else money(quote.order.tax, currency),
-        "total": money(quote.order.total, currency),
-        "quoted": str(quote.order.total),
+        "tip": money(form.chosen_tip or None, currency),
+        "total": money(None if total is None else total + form.chosen_tip, currency),
+        "quoted": str(total),
         "problems": quote.problems,
         "alert": alert,
         "has_problems": bool(quote.problems or form.errors) or has_line_problems,
@@ -386,7 +395,7 @@ def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, 
 
 
 def money(amount: Decimal | None, currency: str) -> str:
-    return "" if amount is None else format_money(amount, currency)
+    return "" if amount is None else format_money(round_amount(amount, currency), currency)
 
 
 def list_stages(order: Order) -> list[tuple[str, str]]:

@@ -451,3 +451,13 @@ def test_a_new_stock_is_what_later_orders_take_from(api: Client, venue: Venue) -
     patch(api, "margherita", {"stock": 10})
     stock.take_portions(venue, menu.pk, {"margherita": 3}, actor="system", now=timezone.now())
     assert menu.items.get().stock == 7
+
+
+@pytest.mark.django_db
+def test_modifiers_of_one_name_get_numbered_ids_and_5000_are_a_menu(api: Client) -> None:
+    groups = [{"name": f"G{number}", "modifiers": [{"name": "Ja"}] * 50} for number in range(100)]
+    assert put(api, document(dish("Pizza"), modifier_groups=groups), "?dry_run=true").status_code == 200
+    groups[0] = groups[0] | {"modifiers": [{"name": "Ja"}] * 51}
+    assert builders.problems_of(put(api, document(dish("Pizza"), modifier_groups=groups))) == [
+        ("modifier_groups", "A menu can have at most 5,000 modifiers here.")
+    ]

@@ -467,3 +467,15 @@ def test_a_dish_that_a_modifier_names_is_not_removed_by_a_file(manager: Client, 
     assert answer.status_code == 400
     assert "Nothing was applied: modifiers use Margherita. Keep these dishes in the file." in text(answer)
     assert [row[0] for row in rows(venue)] == ["margherita"]
+
+
+def test_portions_that_were_ordered_after_the_upload_are_no_change_of_the_file(venue: Venue) -> None:
+    menu = builders.menu(venue)
+    menu.items.update(stock=10)
+    content = b"id,name,category,price,stock\nmargherita,Pizza,Dishes,9.50,10\n"
+    upload = import_file.store_upload(venue, content=content, file_name="menu.csv", now=timezone.now())
+    sheet = csv_format.Sheet.from_json(upload.content)
+    version = import_file.plan_import(venue, sheet, stock=upload.content["stock"]).version
+    builders.order(venue, items=[{"menu_item_id": "margherita", "quantity": 1}])
+    import_file.apply_upload(upload, version=version, removes_missing=False, actor="system", now=timezone.now())
+    assert list(menu.items.values_list("name", "stock")) == [("Pizza", 9)]

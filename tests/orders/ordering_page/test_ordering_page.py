@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
+from accounts.models import Venue
 from orders import commands
 from orders.models import Fulfilment, Menu, MenuItem, Order, OrderingSettings
 from orders.ordering_page import links, online_orders
@@ -499,3 +500,53 @@ def test_the_menu_and_the_checkout_cost_a_few_queries(menu: Menu) -> None:
         guest.press("add:acqua")
     with costing(6):
         guest.press("checkout")
+
+
+@pytest.mark.parametrize("when", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"])
+def test_a_time_at_the_end_of_the_calendar_is_refused_at_its_field(menu: Menu, when: str) -> None:
+    guest = at_checkout(menu)
+    guest.press("place", **entered(when=when))
+    assert (guest.response.status_code, Order.objects.exists()) == (400, False)
+    assert "Choose a time." in guest.words
+
+
+def test_the_total_contains_the_chosen_tip(menu: Menu) -> None:
+    guest = at_checkout(menu)
+    guest.press("checkout", tip="10")
+    assert "Tip €0.30 Total €3.30" in guest.words
+    assert "Order for €3.30" in guest.words
+
+
+def test_a_note_with_a_control_character_is_refused_and_the_basket_stays(menu: Menu) -> None:
+    guest = Guest(menu)
+    guest.press("add:acqua")
+    guest.press("open:margherita")
+    guest.press("choose:margherita", **{"group-size": "large"}, notes="no\vbasil")
+    assert guest.response.status_code == 400
+    assert "This note has characters that cannot be used." in guest.words
+    guest.press("menu")
+    assert "1 dish" in guest.words
+
+
+@pytest.mark.parametrize(("currency", "price", "shown"), [("HUF", "10.55", "10.55"), ("JPY", "950", "¥950")])
+def test_amounts_have_the_decimals_that_are_charged(db: None, currency: str, price: str, shown: str) -> None:
+    menu = pizzeria()
+    menu.modifiers.all().delete()
+    menu.items.all().delete()
+    Venue.objects.update(currency=currency)
+    builders.dish(menu, "soup", price)
+    assert shown in Guest(menu).words
+
+
+def test_a_page_with_only_delivery_in_its_settings_still_opens(menu: Menu) -> None:
+    OrderingSettings.objects.update(page_fulfilments=["delivery"])
+    assert at_checkout(menu).response.status_code == 200
+
+
+@pytest.mark.parametrize("charset", ["hex", "utf-7", "no-such"])
+def test_a_request_in_another_charset_is_read_as_utf_8(menu: Menu, charset: str) -> None:
+    response = Client().get(
+        f"/order/{menu.venue.public_id}?table=%2B2AA-", content_type=f"text/plain; charset={charset}"
+    )
+    assert response.status_code == 200
+    assert "+2AA-" in response.content.decode()
