@@ -19,6 +19,7 @@ from framework.api.fields import (
     StrictListField,
     StrictSerializer,
     TextField,
+    TimeField,
 )
 from framework.api.query_params.declarations import DateTimeParam
 from framework.api.urls import public_url
@@ -379,8 +380,8 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
 class MenuCategoryRecord(serializers.ModelSerializer[MenuCategory]):
     """A category with its dishes; the times from which and until which it is served, or null for always."""
 
-    served_from = serializers.TimeField(format="%H:%M", read_only=True, allow_null=True)
-    served_until = serializers.TimeField(format="%H:%M", read_only=True, allow_null=True)
+    served_from = TimeField(read_only=True, allow_null=True)
+    served_until = TimeField(read_only=True, allow_null=True)
     items = MenuItemRecord(many=True, read_only=True)
 
     class Meta:

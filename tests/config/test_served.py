@@ -92,12 +92,12 @@ def test_a_body_in_chunks_over_the_limit_is_refused(
     web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
 ) -> None:
     method, path, good, status = operation
-    raw = json.dumps(good).encode()
-    whole = httpx.request(method, web + path, content=pieces(raw.ljust(LIMIT), 65536), headers=bearer)
+    raw, limit = json.dumps(good).encode(), 4 * LIMIT if path.endswith("/menu") else LIMIT
+    whole = httpx.request(method, web + path, content=pieces(raw.ljust(limit), 65536), headers=bearer)
     assert whole.status_code == status
-    over = httpx.request(method, web + path, content=pieces(raw.ljust(LIMIT + 1), 65536), headers=bearer)
+    over = httpx.request(method, web + path, content=pieces(raw.ljust(limit + 1), 65536), headers=bearer)
     assert over.status_code == 400
-    assert over.json()["error"]["message"] == "The body is larger than 1048576 bytes."
+    assert over.json()["error"]["message"] == f"The body is larger than {limit} bytes."
 
 
 def test_a_body_that_announces_too_much_is_refused_before_it_comes(
@@ -228,7 +228,7 @@ def test_a_body_without_type_and_accept_is_served(
     line = f"{method} {path} HTTP/1.1".encode()
     credentials = f"authorization: {bearer['Authorization']}".encode()
     status, answer = exchange(web, [line, credentials, f"Content-Length: {len(raw)}".encode()], raw)
-    assert (status, answer["object"]) == (expected, path.split("/")[3][:-1])
+    assert (status, answer.get("object", "menu")) == (expected, path.split("/")[3].removesuffix("s"))
 
 
 def test_a_query_of_raw_utf_8_is_read(web: str, bearer: dict[str, str]) -> None:

@@ -72,8 +72,8 @@ def due(operation: Operation, caller: str) -> tuple[int, str | None]:
         return operation.status, None
     if caller == "reader":
         return 401, "insufficient_scope"
-    if caller == "another venue" and "{id}" not in operation.template:
-        # It has its own list, and makes its own records.
+    if caller == "another venue" and ("{id}" not in operation.template or operation.noun == "menu"):
+        # It has its own list, makes its own records, and may have a dish of the same id.
         return operation.status, None
     return REFUSED[caller]
 

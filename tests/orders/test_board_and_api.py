@@ -21,7 +21,7 @@ from orders.models.orders import KITCHEN_STAGES
 from tests.support import builders, users
 from tests.support.live_server import served
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 OPERATORS, WRITERS = 2, 8
 BUTTON = re.compile(r'name="(accept|ready|complete)" value="([^"]+)"')
@@ -116,6 +116,7 @@ def work_for(seconds: float, venue: Venue, log: Path) -> Shift:
     return shift
 
 
+@pytest.mark.stack
 def test_two_operators_and_eight_programs_move_each_stage_once(venue: Venue, tmp_path: Path) -> None:
     shift = work_for(6, venue, tmp_path / "web.log")
     assert shift.placed

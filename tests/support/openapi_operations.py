@@ -181,4 +181,5 @@ def changed(body: Mapping[str, Any], field: str, *value: Any) -> dict[str, Any]:
 def types(schema: Mapping[str, Any]) -> set[str]:
     """The JSON types of a field."""
     its = schema.get("type", "string")
-    return {its} if isinstance(its, str) else set(its)
+    is_nullable = any(choice.get("$ref", "").endswith("/NullEnum") for choice in schema.get("oneOf", ()))
+    return ({its} if isinstance(its, str) else set(its)) | ({"null"} if is_nullable else set())

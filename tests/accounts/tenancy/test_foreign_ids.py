@@ -12,7 +12,7 @@ from accounts.models import ApiCall, ApiKey, Invitation, Venue
 from catalogue.models import Export
 from config import urls
 from framework.public_ids import new_id
-from orders.models import MenuItem, MenuUpload
+from orders.models import ChargeRule, MenuItem, MenuUpload
 from payments.models import Wallet, WalletSession
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.accounts.tenancy.test_permissions import a_delivery, address
@@ -29,6 +29,7 @@ KINDS_OF_KEY = {
     "menu-category": "category",
     "menu-item": "dish",
     "menu-group": "group",
+    "charge": "charge",
     "area": "area",
     "combination": "combination",
     "period": "period",
@@ -49,6 +50,7 @@ def make_rows(venue: Venue) -> dict[str, Any]:
     return {
         "dish": menu.items.get(),
         "category": menu.categories.get(),
+        "charge": ChargeRule.objects.create(venue=venue, type="fee", name="Belladonna", amount=1),
         "group": menu.modifier_groups.create(ref="size", name="Size"),
         "area": area,
         "table": tables[0],

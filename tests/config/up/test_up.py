@@ -45,6 +45,7 @@ SHAPE = {
         "order_board": str,
         "reservations": str,
         "booking_page": str,
+        "ordering_page": str,
         "docs": str,
         "mailbox": str,
     },

@@ -197,7 +197,7 @@ def test_a_hundred_lines_are_accepted(api: Client) -> None:
         (
             {"id": "x"},
             "id",
-            "Unknown field `id`. Known: customer_id, items, delivery_address, payment_method, metadata.",
+            "Unknown field `id`. Known: customer_id, items, delivery_address, payment_method, fulfilment, tip,",
         ),
         ({"status": "completed"}, "status", "Unknown field `status`."),
     ],
