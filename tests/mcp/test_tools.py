@@ -33,7 +33,7 @@ WRITING = {"book_table", "change_booking", "cancel_booking", "start_export"}
 SOLD = {"get_restaurant", "get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history"}
 WHEN = {
     "search_restaurants": "use it first",
-    "get_restaurant": "Everything about one restaurant",
+    "get_restaurant": "One restaurant: address",
     "find_landmark": "use it to see which places a name may mean",
     "list_offers": "what book_table takes",
     "check_availability": "what a party gets at each",

@@ -268,7 +268,7 @@ def test_a_batch_is_for_the_premium_tier(client: Client, wallets: Mapping[str, W
         ("slugs=Noma", "slugs"),
         ("slugs=noma,", "slugs"),
         ("slugs=" + ",".join(f"a{number}" for number in range(101)), "slugs"),
-        ("slugs=noma&fields=reviews,menu", "fields"),
+        ("slugs=noma&fields=reviews,wine", "fields"),
         ("slugs=noma&fields=core&lang=da", "lang"),
         ("fields=reviews&slugs=" + ",".join(f"a{number}" for number in range(21)), "slugs"),
     ],
