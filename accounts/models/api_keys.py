@@ -158,6 +158,10 @@ class ApiKey(models.Model):
         return f"{self.name} ({self.masked})"
 
     @property
+    def has_all_scopes(self) -> bool:
+        return set(self.scopes) == set(Scope.values)
+
+    @property
     def masked(self) -> str:
         """The first and last characters of the key."""
         return f"{self.start}…{self.end}"
