@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Event, Venue
@@ -42,7 +43,10 @@ class Shift:
     def operate(self, number: int) -> None:
         """Press random buttons of the board."""
         rng = Random(number)
-        cookies = users.member(self.venue, "manager").cookies
+        try:
+            cookies = users.member(self.venue, "manager").cookies
+        finally:
+            connection.close()
         board = f"/dashboard/{self.venue.public_id}/board"
         with httpx.Client(base_url=self.url, timeout=60, follow_redirects=True) as browser:
             browser.cookies.set("sessionid", cookies[django_settings.SESSION_COOKIE_NAME].value)
@@ -61,7 +65,10 @@ class Shift:
     def write(self, number: int) -> None:
         """Place orders, and move those of all programs."""
         rng = Random(100 + number)
-        headers = {"Authorization": f"Bearer {builders.key(self.venue, allowance=1_000_000).text}"}
+        try:
+            headers = {"Authorization": f"Bearer {builders.key(self.venue, allowance=1_000_000).text}"}
+        finally:
+            connection.close()
         with httpx.Client(base_url=self.url, headers=headers, timeout=60) as api:
             while time.monotonic() < self.until:
                 if rng.random() < 0.4 or not self.placed:

@@ -92,8 +92,9 @@ def test_forty_hanging_receivers_do_not_delay_others(venue: Venue, other_venue: 
         finally:
             over.set()
             pumping.join()
-    slots = dispatcher.QUICK_SLOTS + dispatcher.SLOW_SLOTS
-    assert max(after - before for before, after in zip(made, arrived, strict=True)) <= slots
+    # Behind the 400 that are older it would be more than 300.
+    others = max(after - before for before, after in zip(made, arrived, strict=True))
+    assert others <= dispatcher.MAX_THREADS
 
 
 @pytest.mark.exhaustive
