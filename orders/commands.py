@@ -176,11 +176,7 @@ def set_totals(order: Order, charges: Sequence[ChargeTerms] = ()) -> None:
                 unit_price=line.unit_price or Decimal(0),
                 quantity=line.quantity,
                 tax_percent=line.tax_percent or Decimal(0),
-                modifiers=[
-                    Decimal(each["price"])
-                    for modifier in line.modifiers
-                    for each in (modifier, *modifier["modifiers"])
-                ],
+                modifiers=[Decimal(each["price"]) for each in line.all_modifiers],
             )
             for line in priced
         ],

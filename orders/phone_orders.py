@@ -12,9 +12,8 @@ from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
 from framework.api.error_handler import flatten_detail, invalid_request
 from orders import commands
-from orders.menu.modifiers import Resolver, read_groups
-from orders.menu.selection import read_items
 from orders.models import Menu, MenuItem, Order
+from orders.quotes import price_order
 from orders.serializers import NewOrder
 
 MAX_DISHES = 40
@@ -34,17 +33,9 @@ def search_dishes(menu: Menu, *, query: str) -> tuple[list[MenuItem], int]:
 
 
 def quote(venue: Venue, *, items: Sequence[Mapping[str, Any]], delivery_address: str | None = None) -> Order:
-    """Return an unsaved order with these items at the prices of `place_order`. One query; two with modifiers.
-
-    Items that are not on the menu have no name and no price, and then the order has no total. Of modifiers that must
-    be chosen, the defaults are.
-    """
+    """Return an unsaved order with these items (orders.quotes.price_order)."""
     order = Order(venue=venue, currency=venue.currency, delivery_address=delivery_address)
-    terms, menu, on_menu, has_modifiers = read_items(venue, [item["menu_item_id"] for item in items])
-    groups = read_groups(menu, list(on_menu)) if menu and has_modifiers else {}
-    modifiers = [Resolver(groups).resolve_line(item["menu_item_id"], (), param="") for item in items]
-    commands.set_lines(order, items, [on_menu.get(item["menu_item_id"]) for item in items], modifiers)
-    commands.set_totals(order, terms.charges_of(order.fulfilment))
+    price_order(order, items)
     return order
 
 

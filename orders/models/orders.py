@@ -346,9 +346,14 @@ class OrderItem(models.Model):
         return f"{self.quantity} x {self.menu_item_id}"
 
     @property
+    def all_modifiers(self) -> list[dict[str, Any]]:
+        """The modifiers, each before those that are nested in it."""
+        return [each for modifier in self.modifiers for each in (modifier, *modifier["modifiers"])]
+
+    @property
     def modifier_names(self) -> list[str]:
-        """The names of the modifiers, each before those that are nested in it."""
-        return [one["name"] or one["id"] for modifier in self.modifiers for one in (modifier, *modifier["modifiers"])]
+        """The names of all modifiers."""
+        return [each["name"] or each["id"] for each in self.all_modifiers]
 
     @property
     def currency(self) -> str:

@@ -1,6 +1,6 @@
 """The basket: the lines of the order as the API takes them, which each form of the page carries as JSON."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from accounts.models import Venue
 from framework.api.fields import StrictIntegerField, StrictListField, StrictSerializer
 from framework.errors import ApiError, InvalidRequest
-from orders import capacity, commands
-from orders.menu.modifiers import Resolver, read_groups
-from orders.menu.selection import OrderingTerms, read_items, select
+from orders import capacity
+from orders.menu.selection import OrderingTerms, select
 from orders.models import Fulfilment, Menu, MenuItem, Order
 from orders.ordering_page.menu import load_names
+from orders.quotes import price_order
 from orders.serializers import NewOrderItem
 
 MAX_LINES = 30
@@ -109,20 +109,14 @@ def calculate_quote(menu: Menu, items: Sequence[Mapping[str, Any]], *, fulfilmen
     """Return what the lines cost at the prices of `place_order`. At most four queries."""
     venue = menu.venue
     order = Order(venue=venue, currency=venue.currency, is_dine_in=fulfilment == Fulfilment.DINE_IN)
-    terms, menu_id, on_menu, has_modifiers = read_items(venue, [item["menu_item_id"] for item in items])
-    groups = read_groups(menu_id, list(on_menu)) if menu_id and has_modifiers else {}
-    modifiers = [
-        Resolver(groups).resolve_line(item["menu_item_id"], item.get("modifiers", ()), param="") for item in items
-    ]
-    commands.set_lines(order, items, [on_menu.get(item["menu_item_id"]) for item in items], modifiers)
-    commands.set_totals(order, terms.charges_of(order.fulfilment))
+    terms, on_menu = price_order(order, items)
     return Quote(order=order, lines=describe_lines(order, menu), terms=terms, items=on_menu)
 
 
 def describe_lines(order: Order, menu: Menu | None) -> list[Line]:
     """Return the lines of an order in the guest's language, as far as they are on the menu. Two queries."""
     rows = list(order.items.all())
-    chosen = [list(flatten(row.modifiers)) for row in rows]
+    chosen = [row.all_modifiers for row in rows]
     dishes: dict[str, str] = {}
     modifiers: dict[str, str] = {}
     if menu:
@@ -139,13 +133,6 @@ def describe_lines(order: Order, menu: Menu | None) -> list[Line]:
         )
         for index, (row, picked) in enumerate(zip(rows, chosen, strict=True))
     ]
-
-
-def flatten(modifiers: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield modifiers and their own ones."""
-    for each in modifiers:
-        yield each
-        yield from each.get("modifiers", ())
 
 
 def check(venue: Venue, items: Sequence[Mapping[str, Any]], quote: Quote, *, payment: str, at: datetime) -> None:
