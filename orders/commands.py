@@ -227,11 +227,12 @@ def give_back(order: Order) -> None:
     after slots and dishes, as by `place_order`.
     """
     pending = Order.objects.select_for_update(no_key=True).filter(pk=order.pk, status=Order.Status.PENDING)
-    for stage in pending.values_list("kitchen_stage", flat=True):
-        if order.slot:
-            capacity.release_slot(order.venue_id, order.slot)
+    # From the locked row: completed and reopened since it was read, the order has nothing left to give back.
+    for stage, slot, portions in pending.values_list("kitchen_stage", "slot", "portions"):
+        if slot:
+            capacity.release_slot(order.venue_id, slot)
         if stage in (Order.Stage.RECEIVED, Order.Stage.ACCEPTED):
-            stock.give_portions_back(order.portions)
+            stock.give_portions_back(portions)
 
 
 def change_stage(

@@ -14,11 +14,11 @@ from django.db import IntegrityError, models, transaction
 
 from accounts.models import Venue
 from framework.api.error_handler import invalid_request
-from framework.errors import ApiError, ErrorCode, Problem, ServiceUnavailable
+from framework.errors import Problem, ServiceUnavailable
 from orders import pricing
 from orders.menu import documents, editing, photos
 from orders.menu.serializers import MAX_DISHES
-from orders.models import ItemModifierGroup, Menu, MenuCategory, MenuItem, Modifier, ModifierGroup
+from orders.models import ItemModifierGroup, Menu, MenuCategory, MenuItem, Modifier, ModifierGroup, VersionConflict
 
 # The values of members that are left out. The stock of a dish stays.
 ITEM_DEFAULTS: Mapping[str, Any] = {
@@ -53,12 +53,6 @@ ATTRIBUTES = {
     "modifier_group": "nested_group_ref",
 }
 Values = Mapping[str, Mapping[str, Any]]
-
-
-class MenuChanged(ApiError):
-    """The menu is not the one that If-Match names."""
-
-    code = ErrorCode.VERSION_CONFLICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +156,7 @@ def preview(
 ) -> tuple[dict[str, Any], str]:
     """Return what the document would change (MenuChanges), and the entity tag of the menu that it would change.
 
-    Raises InvalidRequest, MenuChanged.
+    Raises InvalidRequest, VersionConflict.
     """
     tag = check_tags(venue, tags, now=now)
     menu = Menu.objects.filter(venue=venue).first() or Menu(venue=venue)
@@ -180,7 +174,7 @@ def replace_menu(
 
     `tags` are the entity tags that the present menu may have, None for any. Locks the menu and its dishes, so that of
     two calls the second sees the result of the first, and no order takes a portion in between. Raises InvalidRequest
-    with every problem, MenuChanged, and ServiceUnavailable if a row that goes was just used.
+    with every problem, VersionConflict, and ServiceUnavailable if a row that goes was just used.
     """
     try:
         with transaction.atomic():
@@ -204,10 +198,10 @@ def replace_menu(
 
 
 def check_tags(venue: Venue, tags: frozenset[str] | None, *, now: datetime) -> str:
-    """Return the entity tag of the menu. Raises MenuChanged if it is none of `tags`."""
+    """Return the entity tag of the menu. Raises VersionConflict if it is none of `tags`."""
     _, tag = documents.render_menu(venue, now=now)
     if tags is not None and tag.strip('"') not in tags:
-        raise MenuChanged("The menu has changed since you read it. Read it again.")
+        raise VersionConflict("The menu has changed since you read it. Read it again.")
     return tag
 
 

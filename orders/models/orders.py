@@ -24,7 +24,7 @@ class InvalidTransition(ApiError):
 
 
 class VersionConflict(ApiError):
-    """The order has another version than the caller expects."""
+    """The order or the menu has another version than the caller expects."""
 
     code = ErrorCode.VERSION_CONFLICT
 
