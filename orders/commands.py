@@ -213,14 +213,14 @@ def change_status(
     """
     with transaction.atomic():
         if status == Order.Status.CANCELLED and (order.slot or order.portions):
-            give_back(order)
+            give_back(order, actor=actor, now=now)
         changed = order.change_status(status, now=now, versions=versions, because=because, param=param)
         if changed:
             record_order_event(order, EventType(f"order.{status}"), actor=actor, now=now)
     return changed
 
 
-def give_back(order: Order) -> None:
+def give_back(order: Order, *, actor: str, now: datetime) -> None:
     """Give back what a pending order took: its place in a slot, and its portions if the kitchen has not begun.
 
     Before the order is cancelled, in the same transaction: the count of the orders, which the change locks, is locked
@@ -232,7 +232,7 @@ def give_back(order: Order) -> None:
         if slot:
             capacity.release_slot(order.venue_id, slot)
         if stage in (Order.Stage.RECEIVED, Order.Stage.ACCEPTED):
-            stock.give_portions_back(portions)
+            stock.give_portions_back(portions, actor=actor, now=now)
 
 
 def change_stage(

@@ -310,7 +310,7 @@ TRANSLATIONS = {
 
 class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
     """A dish or a drink, from `orders.menu.documents.items_with_groups`. The context has the `currency` of the menu,
-    and `today` at the venue.
+    and `at`, the time at the venue.
     """
 
     id = serializers.CharField(source="ref", read_only=True, help_text="The `menu_item_id` by which it is ordered.")
@@ -323,7 +323,10 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
     diets = serializers.ListField(child=serializers.ChoiceField(choices=Diet.choices), read_only=True)
     photo = serializers.SerializerMethodField(help_text="URLs of its photo at most 400 and 1200 pixels wide, or null.")
     is_sold_out = serializers.SerializerMethodField(
-        help_text="Marked as sold out today, by the venue's clock, or no portion is left."
+        help_text="Marked as sold out at the moment, or no portion is left."
+    )
+    sold_out_until = serializers.SerializerMethodField(
+        help_text="When the mark ends by itself; null: it is not marked. `stock` has no such end."
     )
     prep_minutes = serializers.IntegerField(
         read_only=True, allow_null=True, help_text="If it takes longer than the venue's orders do."
@@ -336,8 +339,8 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
         model = MenuItem
         fields = [
             *("id", "name", "description", "price", "tax_percent", "takeaway_tax_percent", "allergens", "diets"),
-            *("photo", "is_available", "is_sold_out", "station", "prep_minutes", "stock", "translations"),
-            "modifier_groups",
+            *("photo", "is_available", "is_sold_out", "sold_out_until", "station", "prep_minutes", "stock"),
+            *("translations", "modifier_groups"),
         ]
         read_only_fields = fields
 
@@ -366,7 +369,11 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
         return {size: public_url(thumbnail_path(photo, size)) for size in ("small", "large")} if photo else None
 
     def get_is_sold_out(self, item: MenuItem) -> bool:
-        return item.is_sold_out(self.context["today"])
+        return item.is_sold_out(self.context["at"])
+
+    @extend_schema_field({"type": ["string", "null"], "format": "date-time"})
+    def get_sold_out_until(self, item: MenuItem) -> str | None:
+        return serializers.DateTimeField().to_representation(item.get_sold_out_until(self.context["at"]))
 
     @extend_schema_field(TRANSLATIONS)
     def get_translations(self, item: MenuItem) -> dict[str, Any]:
@@ -382,12 +389,17 @@ class MenuCategoryRecord(serializers.ModelSerializer[MenuCategory]):
 
     served_from = TimeField(read_only=True, allow_null=True)
     served_until = TimeField(read_only=True, allow_null=True)
+    translations = serializers.SerializerMethodField()
     items = MenuItemRecord(many=True, read_only=True)
 
     class Meta:
         model = MenuCategory
-        fields = ["name", "served_from", "served_until", "items"]
+        fields = ["name", "served_from", "served_until", "translations", "items"]
         read_only_fields = fields
+
+    @extend_schema_field(TRANSLATIONS)
+    def get_translations(self, category: MenuCategory) -> dict[str, Any]:
+        return dict(category.translations)
 
 
 class MenuModifierRecord(serializers.ModelSerializer[Modifier]):

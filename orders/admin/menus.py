@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -19,15 +18,15 @@ from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
+from framework.timezones import zone
 from orders import pricing
-from orders.admin.events import MenuEventsAdmin, record_updated
-from orders.menu import editing, photos
+from orders.admin.events import NO_ROW, MenuEventsAdmin, lock_menus, parse_uuid, record_updated
+from orders.menu import editing, photos, stock
 from orders.menu.forms import AllergensAndPhotoForm
 from orders.menu.item_changes import change_items
 from orders.models import Menu, MenuCategory, MenuItem
 
 OF_MENU = "menu__id__exact"
-NO_MENU = UUID(int=0)
 
 
 class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
@@ -35,7 +34,7 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
     model = MenuCategory
     form = ChangedFieldsForm
-    fields = ["position", "name", "served_from", "served_until"]
+    fields = ["position", "name", "served_from", "served_until", "translations"]
     ordering = ["position", "name"]
     extra = 1
 
@@ -147,7 +146,7 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     fields = [
         *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent", "takeaway_tax_percent")),
         *("allergens", "diets", "translations", "current_photo", "file", "removes_photo", ("station", "prep_minutes")),
-        *(("is_available", "sold_out_on", "stock"), "position"),
+        *(("is_available", "sold_out_on", "sold_out_until", "stock"), "position"),
     ]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
@@ -169,6 +168,15 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def get_changelist_form(self, request: HttpRequest, **options: Any) -> Any:
         return super().get_changelist_form(request, **{"form": MenuItemListForm} | options)
 
+    def save_model(self, request: HttpRequest, obj: MenuItem, form: Any, change: bool) -> None:
+        lock_menus(Menu.objects.filter(pk=obj.menu_id))
+        rows, actor = MenuItem.objects.filter(pk=obj.pk), get_staff_actor(request)
+        list(rows.select_for_update().values_list("pk"))
+        with stock.recording_sold_out(rows, actor=actor, now=timezone.now()):
+            super().save_model(request, obj, form, change)
+        if isinstance(form, MenuItemForm):
+            form.save_photo(actor=actor)
+
     def delete_model(self, request: HttpRequest, obj: MenuItem) -> None:
         editing.delete(obj, actor=get_staff_actor(request), now=timezone.now())
 
@@ -189,7 +197,7 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Add to the menu that the address names; without one, show the menus."""
-        if self.has_add_permission(request) and get_menu_id(request) == NO_MENU:
+        if self.has_add_permission(request) and get_menu_id(request) == NO_ROW:
             self.message_user(request, "Choose the menu that the dish is to be on.", messages.INFO)
             return HttpResponseRedirect(reverse("admin:orders_menu_changelist"))
         return super().add_view(request, form_url, extra_context)
@@ -227,9 +235,9 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def tax(self, item: MenuItem) -> str:
         return f"{pricing.format_percent(item.tax_percent)}\N{NO-BREAK SPACE}%"
 
-    @admin.display(description="Sold out today", boolean=True)
+    @admin.display(description="Sold out", boolean=True)
     def is_sold_out(self, item: MenuItem) -> bool:
-        return item.sold_out_on == timezone.now().astimezone(ZoneInfo(item.menu.venue.timezone)).date()
+        return item.get_sold_out_until(timezone.now().astimezone(zone(item.menu.venue.timezone))) is not None
 
     def has_sell_out_permission(self, request: HttpRequest) -> bool:
         """Editors of the menu, and roles with the sell-out permission."""
@@ -251,7 +259,7 @@ def get_menu_id(request: HttpRequest) -> UUID:
     """Return the menu from the URL: of the dish, of the parameter, or of the list filter."""
     item = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
     if item:
-        return MenuItem.objects.filter(id=parse_uuid(item)).values_list("menu_id", flat=True).first() or NO_MENU
+        return MenuItem.objects.filter(id=parse_uuid(item)).values_list("menu_id", flat=True).first() or NO_ROW
     came_from = parse_qs(request.GET.get("_changelist_filters", ""))
     named = request.GET.get("menu") or came_from.get(OF_MENU, [""])[0]
     return parse_uuid(named)
@@ -264,10 +272,3 @@ def build_add_url(menu: UUID) -> str:
 def redirect_to_next(request: HttpRequest, item: MenuItem) -> HttpResponse | None:
     """Redirect to the form for another dish after “Save and add another”; otherwise None."""
     return HttpResponseRedirect(build_add_url(item.menu_id)) if "_addanother" in request.POST else None
-
-
-def parse_uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        return NO_MENU

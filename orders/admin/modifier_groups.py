@@ -10,17 +10,24 @@ from django.http import HttpRequest
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
-from orders.admin.events import MenuEventsAdmin
-from orders.admin.menus import parse_uuid
+from orders.admin.events import MenuEventsAdmin, parse_uuid
+from orders.menu.forms import check_group
 from orders.models import MenuItem, Modifier, ModifierGroup
 
 
 class ModifierRows(forms.BaseInlineFormSet[Any, Any, Any]):
-    """The modifiers of a group are on its menu."""
+    """The modifiers of a group are on its menu, and follow the rules of groups."""
 
     def add_fields(self, form: Any, index: int | None) -> None:
         super().add_fields(form, index)
         form.instance.menu_id = self.instance.menu_id
+
+    def clean(self) -> None:
+        super().clean()
+        if any(self.errors):
+            return
+        kept = [form for form in self.forms if form.has_changed() or not form.instance._state.adding]
+        check_group(self, [form.instance for form in kept if form not in self.deleted_forms])
 
 
 class ModifierForm(ValidatesUniqueness, ChangedFieldsForm):

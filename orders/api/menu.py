@@ -18,13 +18,14 @@ from framework.api.query_params import parser
 from framework.api.renderers import JSONRenderer, json_response
 from framework.api.viewsets import StrictViewSet
 from framework.db.actor import acting_as
+from framework.db.read_snapshot import read_snapshot
 from framework.errors import ErrorCode, NotFound
 from orders import serializers
 from orders.api import openapi_examples
 from orders.menu import replacement
 from orders.menu import serializers as menu_serializers
 from orders.menu.documents import items_with_groups, render_menu, serialize_item
-from orders.menu.item_changes import change_items, check_price
+from orders.menu.item_changes import change_items, check_values
 from orders.models import Menu, MenuItem
 
 # 2,000 dishes with long texts in some languages.
@@ -65,7 +66,8 @@ class MenuViewSet(StrictViewSet[Menu]):
         """All categories and dishes in their order, published or not, in one document; 304 if you have it. While a
         menu is published, orders contain only its dishes, at its prices. A venue without a menu has no categories.
         """
-        content, etag = render_menu(get_request_venue(request), now=timezone.now())
+        with read_snapshot():
+            content, etag = render_menu(get_request_venue(request), now=timezone.now())
         return conditional_requests.conditional_response(request, content, etag=etag)
 
     @extend_schema(
@@ -114,8 +116,8 @@ class MenuItemViewSet(StrictViewSet[MenuItem]):
     serializer_class = serializers.MenuItemRecord
     filter_backends = []
     lookup_url_kwarg = "id"
-    # An id may have a slash.
-    lookup_value_regex = ".+?"
+    # An id may have slashes, also at its end.
+    lookup_value_regex = ".+"
 
     @extend_schema(
         operation_id="change_menu_item",
@@ -135,7 +137,7 @@ class MenuItemViewSet(StrictViewSet[MenuItem]):
         if len(id) > REF_LENGTH or "\x00" in id or not rows.exists():
             raise NotFound("There is no such dish.")
         changes: Mapping[str, Any] = menu_serializers.MenuItemChanges.read(json_body(request))
-        check_price(changes, venue)
+        check_values(changes, venue, now=now)
         actor = get_key_actor(request)
         with acting_as(actor):
             change_items(MenuItem.objects.filter(menu__venue=venue, ref=id), changes, actor=actor, now=now)

@@ -1,8 +1,8 @@
 """The menu page: dishes by category, sold-out dishes, publishing, and the forms for dishes and categories."""
 
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -15,12 +15,14 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.onboarding_steps import Step, build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
+from framework.timezones import zone
 from orders import pricing
-from orders.menu import editing, photos
-from orders.menu.forms import CategoryForm, ItemForm, StockForm
+from orders.menu import editing, photos, stock
+from orders.menu.forms import CategoryForm, ItemForm, SoldOutForm, StockForm
 from orders.menu.item_changes import change_items
 from orders.menu.serializers import MAX_STOCK
 from orders.models import Menu, MenuCategory, MenuItem
+from orders.models.menus import describe_sold_out
 
 FORMS = {"item": ItemForm, "category": CategoryForm}
 
@@ -28,7 +30,7 @@ FORMS = {"item": ItemForm, "category": CategoryForm}
 def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
     """Return the context of the menu templates. Three queries."""
     venue = request.access.venue
-    today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
+    at = timezone.now().astimezone(zone(venue.timezone))
     ordered = MenuItem.objects.order_by("position", "name", "id")
     categories = MenuCategory.objects.filter(menu__venue=venue).order_by("position", "name", "id")
     rows = []
@@ -38,10 +40,11 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
                 "item": item,
                 "price": pricing.format_amount(item.price, venue.currency),
                 "tax": pricing.format_percent(item.tax_percent),
-                "is_sold_out": item.sold_out_on == today,
+                "sold_out": describe_sold_out(until.astimezone(at.tzinfo), at) if until else "",
                 "photo": photos.thumbnail_path(item.photo_id, "small") if item.photo_id else None,
             }
             for item in category.items.all()
+            for until in [item.get_sold_out_until(at)]
         ]
         rows.append((category, lines))
     return {
@@ -51,7 +54,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
         "categories": rows,
         "dish_count": sum(len(items) for _, items in rows),
         "has_photos": any(line["photo"] for _, items in rows for line in items),
-        "sold_out": sum(line["is_sold_out"] for _, items in rows for line in items),
+        "sold_out": sum(bool(line["sold_out"]) for _, items in rows for line in items),
         "can_edit": request.access.may(Right.MENU),
         "can_sell_out": request.access.may(Right.SOLD_OUT),
         "message": message,
@@ -106,11 +109,22 @@ def respond_updated(request: PageRequest, message: str) -> HttpResponse:
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
 def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Mark a dish as sold out for the venue's day, or as available again. A hidden dish stays hidden."""
+    """Mark a dish as sold out until a time, or for the venue's day, or as available again. Hidden dishes stay so."""
     item = get_row(request, "item", key)
-    is_sold_out = request.POST.get("to") != "back"
-    change_item(request, item, is_sold_out=is_sold_out)
-    return respond_updated(request, f"{item.name} is {'sold out today' if is_sold_out else 'available again'}.")
+    if request.POST.get("to") == "back":
+        change_item(request, item, is_sold_out=False)
+        return respond_updated(request, f"{item.name} is available again.")
+    form = SoldOutForm(request.POST)
+    if not form.is_valid():
+        return respond_updated(request, "Not saved: enter a time such as 18:00, or none.")
+    if not (clock := form.cleaned_data["until"]):
+        change_item(request, item, is_sold_out=True)
+        return respond_updated(request, f"{item.name} is sold out today.")
+    at = timezone.now().astimezone(zone(request.access.venue.timezone))
+    day = at.date() if clock > at.time() else at.date() + timedelta(days=1)
+    until = datetime.combine(day, clock, at.tzinfo)
+    change_item(request, item, sold_out_until=until)
+    return respond_updated(request, f"{item.name} is {describe_sold_out(until, at)}.")
 
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
@@ -145,6 +159,12 @@ def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
     """Add or edit a dish or a category."""
+    with timezone.override(request.access.venue.timezone):
+        return edit_row(request, kind, key)
+
+
+def edit_row(request: PageRequest, kind: str, key: UUID | None) -> HttpResponse:
+    """Add or edit a row; the current time zone is that of the venue."""
     venue = request.access.venue
     row: Any = get_row(request, kind, key) if key else None
     menu = get_menu(request)
@@ -185,18 +205,22 @@ def try_save(form: Any, siblings: Any, *, actor: str) -> bool:
     try:
         with transaction.atomic():
             Menu.objects.select_for_update().get(pk=form.menu.pk)
-            row = form.instance
-            if not row._state.adding and not type(row).objects.filter(pk=row.pk).exists():
+            row, now = form.instance, timezone.now()
+            stored = type(row).objects.select_for_update().filter(pk=row.pk).values_list("pk")
+            if not row._state.adding and not list(stored):
                 form.add_error(None, "This was just deleted by another user or program.")
                 return False
             if form.instance._state.adding or "category" in form.changed_data:
                 last = siblings.aggregate(last=Max("position"))["last"]
                 form.instance.position = 0 if last is None else min(last + 1, 32_767)
-            form.save()
+            with stock.recording_sold_out(form.menu.items.filter(pk=row.pk), actor=actor, now=now):
+                form.save()
             if "category" in form.changed_data:
                 form.instance.save(update_fields=["position"])
-            if form.has_changed():
-                editing.record_updated(form.menu, actor=actor, now=timezone.now())
+            if set(form.changed_data) - {"file"}:
+                editing.record_updated(form.menu, actor=actor, now=now)
+            if isinstance(form, ItemForm):
+                form.save_photo(actor=actor)
     except IntegrityError:
         form.add_error(None, "The menu was just changed by another user. Check it and try again.")
         return False

@@ -1,5 +1,6 @@
 """The pages of modifier groups: list, create, edit with the modifiers as rows, delete."""
 
+from contextlib import nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +32,14 @@ def list_groups(request: PageRequest) -> HttpResponse:
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def edit_group(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
     menu = get_menu(request)
+    with transaction.atomic() if request.method == "POST" else nullcontext():
+        if request.method == "POST":
+            # What is checked stays as it is until it is saved.
+            editing.lock_menu(menu.venue_id)
+        return edit_group_of(request, menu, key)
+
+
+def edit_group_of(request: PageRequest, menu: Menu, key: UUID | None) -> HttpResponse:
     group = find_group(request, key) if key else ModifierGroup(menu=menu)
     sent = (request.POST,) if request.method == "POST" else ()
     form: Any = ModifierGroupForm(*sent, instance=group, menu=menu)
@@ -50,10 +59,9 @@ def try_save(form: Any, rows: Any, *, actor: str) -> bool:
     """Save the group and its modifiers. Return False with a form error after a concurrent change."""
     try:
         with transaction.atomic():
-            menu = Menu.objects.select_for_update().get(pk=form.menu.pk)
             form.save()
             rows.save_rows()
-            editing.record_updated(menu, actor=actor, now=timezone.now())
+            editing.record_updated(form.menu, actor=actor, now=timezone.now())
     except IntegrityError:
         form.add_error(None, "The menu was just changed by another user. Check it and try again.")
         return False

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, Prefetch, QuerySet
@@ -10,15 +9,19 @@ from django.db.models import F, OuterRef, Prefetch, QuerySet
 from accounts.models import Venue
 from framework.api import conditional_requests
 from framework.api.renderers import JSONRenderer
+from framework.timezones import zone
 from orders.models import ItemModifierGroup, Menu, MenuCategory, MenuItem, Modifier, ModifierGroup
 from orders.serializers import MenuItemRecord, MenuRecord, PublishedMenuItemRecord, PublishedMenuRecord
 
 
 def items_with_groups() -> QuerySet[MenuItem]:
     """Return dishes in their order in a category, each with `group_refs`, the ids of its modifier groups."""
+    return annotate_groups(MenuItem.objects.all()).order_by("position", "name", "id")
+
+
+def annotate_groups(items: QuerySet[MenuItem]) -> QuerySet[MenuItem]:
     groups = ItemModifierGroup.objects.filter(item=OuterRef("pk")).order_by("position", "group__ref")
-    annotated = MenuItem.objects.annotate(group_refs=ArraySubquery(groups.values("group__ref")))
-    return annotated.order_by("position", "name", "id")
+    return items.annotate(group_refs=ArraySubquery(groups.values("group__ref")))
 
 
 def modifiers_with_refs() -> QuerySet[Modifier]:
@@ -69,4 +72,4 @@ def serialize_item(item: MenuItem, venue: Venue, *, now: datetime) -> dict[str, 
 
 
 def _context(venue: Venue, *, now: datetime) -> dict[str, Any]:
-    return {"currency": venue.currency, "today": now.astimezone(ZoneInfo(venue.timezone)).date()}
+    return {"currency": venue.currency, "at": now.astimezone(zone(venue.timezone))}

@@ -9,6 +9,7 @@ from uuid import UUID
 from anyascii import anyascii
 from django.db import transaction
 from django.db.models import Count
+from PIL import Image
 
 from accounts.models import EventType, Venue
 from accounts.webhooks import outbox
@@ -51,6 +52,15 @@ def record_updated(menu: Menu, *, actor: str, now: datetime) -> None:
     state = Menu.objects.annotate(number=Count("items")).values("is_published", "number").get(pk=menu.pk)
     record = {"object": "menu", "is_published": state["is_published"], "items": state["number"]}
     outbox.record_event(menu.venue, EventType.MENU_UPDATED, record=record, subject=menu.pk, actor=actor, now=now)
+
+
+def replace_photo(item: MenuItem, image: Image.Image, *, actor: str, now: datetime) -> None:
+    """Store the image as the photo of the dish, with its event. Call it outside a transaction."""
+    photo = photos.store(image, now=now)
+    with transaction.atomic():
+        if photos.set_photo(item, photo):
+            menu = Menu.objects.select_related("venue").get(pk=item.menu_id)
+            record_updated(menu, actor=actor, now=now)
 
 
 def derive_ref(

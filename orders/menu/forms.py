@@ -1,6 +1,7 @@
 """Dashboard forms for dishes, categories and modifier groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
 from orders import pricing
-from orders.menu import editing, photos, replacement
+from orders.menu import editing, group_rules, photos
 from orders.menu.decimals import convert_decimal_comma
 from orders.menu.serializers import MAX_STOCK
 from orders.menu.translation_widget import TranslationsWidget
@@ -69,11 +70,15 @@ class AllergensAndPhotoForm(ChangedFieldsForm):
 
     def save_changes(self) -> None:
         super().save_changes()
-        if self.image:
-            # After the commit, because a file is written only after its row is committed.
-            transaction.on_commit(partial(photos.replace, self.instance, self.image, now=timezone.now()))
-        elif self.cleaned_data.get("removes_photo"):
+        if not self.image and self.cleaned_data.get("removes_photo"):
             photos.set_photo(self.instance, None)
+
+    def save_photo(self, *, actor: str) -> None:
+        """Store an uploaded photo after the commit, because a file is written only after its row is committed."""
+        if self.image:
+            transaction.on_commit(
+                partial(editing.replace_photo, self.instance, self.image, actor=actor, now=timezone.now())
+            )
 
 
 class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
@@ -90,12 +95,13 @@ class CategoryForm(MenuRowForm):
     class Meta:
         model = MenuCategory
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A category with this name already exists."}}
-        fields = ["name", "served_from", "served_until"]
-        widgets = {"served_from": CLOCK, "served_until": CLOCK}
+        fields = ["name", "served_from", "served_until", "translations"]
+        widgets = {"served_from": CLOCK, "served_until": CLOCK, "translations": TranslationsWidget({"name": "Name"})}
         help_texts = {
             "name": "For example: Pizza, Desserts, Lunch",
             "served_from": "Leave empty if always served",
             "served_until": "End time. If it is earlier than the start, it is on the next day",
+            "translations": "By language: da, de, de-AT",
         }
 
 
@@ -109,13 +115,15 @@ class CommaDecimalField(forms.DecimalField):
 
 
 class ItemForm(AllergensAndPhotoForm, MenuRowForm):
+    """A dish. The current time zone must be that of the venue."""
+
     class Meta:
         model = MenuItem
         field_classes = dict.fromkeys(("price", "tax_percent", "takeaway_tax_percent"), CommaDecimalField)
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A dish with this id already exists."}}
         fields = [
             *("name", "ref", "category", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens"),
-            *("diets", "station", "prep_minutes", "stock", "translations", "is_available"),
+            *("diets", "station", "prep_minutes", "stock", "translations", "is_available", "sold_out_until"),
         ]
         widgets = {
             **dict.fromkeys(
@@ -126,6 +134,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
             ),
             "station": forms.TextInput(attrs={"list": "stations", "autocomplete": "off"}),
             "translations": TranslationsWidget({"name": "Name", "description": "Description"}),
+            "sold_out_until": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         }
         labels = {
             "ref": "Id",
@@ -134,6 +143,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
             "prep_minutes": "Preparation minutes",
             "stock": "Portions left",
             "is_available": "Available",
+            "sold_out_until": "Sold out until",
         }
         help_texts = {
             "ref": "The menu_item_id that API clients use. Leave empty to derive it from the name: pizza-margherita",
@@ -143,12 +153,13 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
             "stock": "Each order takes its own. Leave empty if they are not counted",
             "translations": "By language: da, de, de-AT. Leave empty what is not translated",
             "is_available": "If off, the dish cannot be ordered",
+            "sold_out_until": "By the venue's clock. Then the dish is available again by itself",
         }
 
     groups = forms.MultipleChoiceField(
         label="Modifier groups", required=False, widget=forms.CheckboxSelectMultiple, help_text="Sizes, extras, sides"
     )
-    field_order = [*Meta.fields[:-2], "groups", "translations", "file", "removes_photo", "is_available"]
+    field_order = [*Meta.fields[:-3], "groups", "translations", "file", "removes_photo", *Meta.fields[-2:]]
 
     def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
         super().__init__(*args, menu=menu, **options)
@@ -173,6 +184,9 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
             for name in ("tax_percent", "takeaway_tax_percent"):
                 percent = getattr(self.instance, name)
                 self.initial[name] = None if percent is None else Decimal(pricing.format_percent(percent))
+            until = self.instance.get_sold_out_until(timezone.localtime())
+            # To the minute, as it is entered.
+            self.initial["sold_out_until"] = until and until.replace(second=0, microsecond=0)
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
 
@@ -181,8 +195,17 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
         given: str = self.cleaned_data["ref"]
         return given or self.instance.ref or derive_ref(MenuItem, self.menu, self.cleaned_data.get("name", ""), "dish")
 
+    def clean_sold_out_until(self) -> datetime | None:
+        until: datetime | None = self.cleaned_data["sold_out_until"]
+        if until and until <= timezone.now() and "sold_out_until" in self.changed_data:
+            raise forms.ValidationError("Enter a time in the future, or none.")
+        return until
+
     def save_changes(self) -> None:
         super().save_changes()
+        if "sold_out_until" in self.changed_data:
+            # The moment also replaces the day.
+            MenuItem.objects.filter(pk=self.instance.pk).update(sold_out_on=None)
         if "groups" in self.changed_data:
             self.save_groups()
 
@@ -202,6 +225,10 @@ def derive_ref(model: type[MenuItem | ModifierGroup], menu: Menu, name: str, def
     return editing.derive_ref(
         name, set(model.objects.filter(menu=menu).values_list("ref", flat=True)), default=default
     )
+
+
+class SoldOutForm(forms.Form):
+    until = forms.TimeField(required=False, input_formats=["%H:%M"])
 
 
 class StockForm(forms.Form):
@@ -232,7 +259,7 @@ class ModifierGroupForm(MenuRowForm):
         return given or self.instance.ref or derive_ref(ModifierGroup, self.menu, name, "group")
 
 
-class ModifierForm(forms.ModelForm[Modifier]):
+class ModifierForm(ConflictCheckForm):
     class Meta:
         model = Modifier
         fields = ["name", "ref", "price_delta", "is_default", "is_available", "item", "nested_group"]
@@ -284,6 +311,8 @@ class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierF
         return [kept[index] for _, index in sorted(numbers)]
 
     def clean(self) -> None:
+        if any("id" in errors for errors in self.errors):
+            raise forms.ValidationError("A modifier was just deleted by another user or program. Open the page again.")
         if any(self.errors):
             return
         rows = self.kept_forms
@@ -298,18 +327,7 @@ class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierF
             if not form.instance.ref:
                 form.instance.ref = editing.derive_ref(form.instance.name, used, default="modifier")
                 used.add(form.instance.ref)
-        nested = {form.instance.nested_group_id for form in rows} - {None}
-        if nested - {group.pk for group in self.form_kwargs["choices"]["nested_group"]}:
-            raise forms.ValidationError("A modifier cannot ask for a group whose modifiers ask for another.")
-        is_asked = not self.instance._state.adding and self.instance.asked_by.exists()
-        if is_asked and nested:
-            raise forms.ValidationError("A modifier asks for this group, so its modifiers cannot ask for another.")
-        defaults = sum(form.instance.is_default for form in rows)
-        least, most = self.instance.min_choices, self.instance.max_choices
-        if least is not None and most is not None:
-            problem = replacement.describe_group_problem(least, most, choices=len(rows), defaults=defaults)
-            if problem:
-                raise forms.ValidationError(problem[1])
+        check_group(self, [form.instance for form in rows])
 
     def save_rows(self) -> None:
         """Store the rows of a stored group, and delete those that were ticked."""
@@ -317,9 +335,20 @@ class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierF
             if not form.instance._state.adding:
                 form.instance.delete()
         for position, form in enumerate(self.kept_forms):
+            is_moved = form.instance.position != position and not form.instance._state.adding
             form.instance.group = self.instance
             form.instance.position = position
             form.save()
+            if is_moved:
+                form.instance.save(update_fields=["position"])
+
+
+def check_group(rows: forms.BaseInlineFormSet[Any, Any, Any], kept: Sequence[Modifier]) -> None:
+    """Raise ValidationError unless the group can be asked with these modifiers and those that were added meanwhile."""
+    shown = {form.instance.pk for form in rows.forms}
+    added = [row for row in rows.get_queryset() if row.pk not in shown]
+    if message := group_rules.find_error(rows.instance, [*kept, *added]):
+        raise forms.ValidationError(message)
 
 
 MAX_MODIFIERS = 100

@@ -22,6 +22,7 @@ from orders.menu.csv_format import COLUMNS, CONTROL, Row, RowError, Sheet
 from orders.menu.decimals import convert_decimal_comma
 from orders.menu.documents import items_with_groups
 from orders.menu.serializers import DAY_MINUTES, MAX_STOCK
+from orders.menu.stock import recording_sold_out
 from orders.models import Allergen, Diet, ItemModifierGroup, Menu, MenuCategory, MenuItem, MenuUpload, ModifierGroup
 from orders.pricing import format_amount, format_percent
 
@@ -327,7 +328,8 @@ def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, act
             )
         if plan.errors:
             raise FileHasErrors("Nothing was applied: some lines have errors. Correct the file and upload it again.")
-        write_plan(menu, plan, {item.ref: item for item in items}, groups, removes_missing=removes_missing)
+        with recording_sold_out(menu.items.all(), actor=actor, now=now):
+            write_plan(menu, plan, {item.ref: item for item in items}, groups, removes_missing=removes_missing)
         if plan.added or plan.changed or (removes_missing and plan.missing):
             editing.record_updated(menu, actor=actor, now=now)
     return plan

@@ -49,17 +49,12 @@ def store_original(content: bytes, *, now: datetime) -> DishPhoto:
     return photo
 
 
-def replace(item: MenuItem, image: Image.Image, *, now: datetime) -> None:
-    """Store the image as the photo of the dish, outside a transaction."""
-    set_photo(item, store(image, now=now))
-
-
-def set_photo(item: MenuItem, photo: DishPhoto | None) -> None:
-    """Give the dish this photo, or none, and delete the previous one after the commit. A deleted dish gets none."""
+def set_photo(item: MenuItem, photo: DishPhoto | None) -> bool:
+    """Give the dish this photo, or none, and delete the previous one after the commit; False for a deleted dish."""
     with transaction.atomic():
         rows = MenuItem.objects.filter(pk=item.pk)
         discard_on_commit(rows.select_for_update().values_list("photo", flat=True))
-        rows.update(photo=photo)
+        return bool(rows.update(photo=photo))
 
 
 def discard_on_commit(photos: Iterable[UUID | None]) -> None:

@@ -14,13 +14,16 @@ from django.db import IntegrityError, models, transaction
 
 from accounts.models import Venue
 from framework.api.error_handler import invalid_request
+from framework.db.read_snapshot import read_snapshot
 from framework.errors import Problem, ServiceUnavailable
+from framework.timezones import zone
 from orders import pricing
-from orders.menu import documents, editing, photos
+from orders.menu import documents, editing, group_rules, photos, stock
 from orders.menu.serializers import MAX_DISHES
 from orders.models import ItemModifierGroup, Menu, MenuCategory, MenuItem, Modifier, ModifierGroup, VersionConflict
 
-# The values of members that are left out. The stock of a dish stays.
+# The values of members that are left out. The stock of a dish stays, and so does until when it is sold out.
+CATEGORY_DEFAULTS: Mapping[str, Any] = {"served_from": None, "served_until": None, "translations": {}}
 ITEM_DEFAULTS: Mapping[str, Any] = {
     "description": "",
     "tax_percent": Decimal(0),
@@ -79,9 +82,9 @@ class RowChanges:
 
 
 class Current:
-    """The rows of the stored menu by id, in their order. Four queries."""
+    """The rows of the stored menu by id, in their order, with `sold_out_until` as the menu shows it. Four queries."""
 
-    def __init__(self, menu: Menu) -> None:
+    def __init__(self, menu: Menu, *, now: datetime) -> None:
         named = models.F("category__name")
         in_order = ("category__position", "category__name", "position", "name", "id")
         items = documents.items_with_groups().filter(menu=menu.pk).annotate(category_name=named).order_by(*in_order)
@@ -89,6 +92,9 @@ class Current:
         categories = MenuCategory.objects.filter(menu=menu.pk).order_by("position", "name", "id")
         self.categories = {category.name: category for category in categories}
         self.items = {item.ref: item for item in items}
+        at = now.astimezone(zone(menu.venue.timezone))
+        for item in self.items.values():
+            item.sold_out_until = item.get_sold_out_until(at)
         self.modifier_groups = {
             group.ref: group for group in ModifierGroup.objects.filter(menu=menu.pk).order_by("ref")
         }
@@ -158,10 +164,11 @@ def preview(
 
     Raises InvalidRequest, VersionConflict.
     """
-    tag = check_tags(venue, tags, now=now)
-    menu = Menu.objects.filter(venue=venue).first() or Menu(venue=venue)
-    current = Current(menu)
-    content = read_content(venue, document, menu, current)
+    with read_snapshot():
+        tag = check_tags(venue, tags, now=now)
+        menu = Menu.objects.filter(venue=venue).select_related("venue").first() or Menu(venue=venue)
+        current = Current(menu, now=now)
+    content = read_content(venue, document, menu, current, now=now)
     is_published = menu.is_published if content.is_published is None else content.is_published
     changes = {kind: rows.to_json() for kind, rows in current.compare(content).items()}
     return {"object": "menu_changes", "is_published": is_published, **changes}, tag
@@ -183,10 +190,11 @@ def replace_menu(
             list(MenuItem.objects.select_for_update().filter(menu=menu).order_by("pk").values_list("pk"))
             if tags is not None:
                 check_tags(venue, tags, now=now)
-            current = Current(menu)
-            content = read_content(menu.venue, document, menu, current)
+            current = Current(menu, now=now)
+            content = read_content(menu.venue, document, menu, current, now=now)
             changes = current.compare(content)
-            write(menu, content, current, changes)
+            with stock.recording_sold_out(menu.items.all(), actor=actor, now=now):
+                write(menu, content, current, changes)
             publishes = content.is_published not in (None, menu.is_published)
             if publishes:
                 Menu.objects.filter(pk=menu.pk).update(is_published=content.is_published)
@@ -206,7 +214,7 @@ def check_tags(venue: Venue, tags: frozenset[str] | None, *, now: datetime) -> s
 
 
 # Reading a document
-def read_content(venue: Venue, document: Mapping[str, Any], menu: Menu, current: Current) -> Content:
+def read_content(venue: Venue, document: Mapping[str, Any], menu: Menu, current: Current, *, now: datetime) -> Content:
     """Return the rows of the document. Raises InvalidRequest with every problem that concerns several of them."""
     problems: list[Problem] = []
     for name in ("currency", "prices_include_tax"):
@@ -237,11 +245,11 @@ def read_content(venue: Venue, document: Mapping[str, Any], menu: Menu, current:
     content = Content(
         is_published=document.get("is_published"),
         categories={
-            category["name"]: {name: category.get(name) for name in ("served_from", "served_until")}
+            category["name"]: {name: category.get(name, default) for name, default in CATEGORY_DEFAULTS.items()}
             for category in document["categories"]
         },
         items={
-            ref: read_item(item, category, current.items.get(ref))
+            ref: read_item(item, category, current.items.get(ref), now=now)
             for ref, (_, category, item) in zip(dish_refs, dishes, strict=True)
         },
         modifier_groups={
@@ -279,9 +287,13 @@ def read_row(
     return values
 
 
-def read_item(item: Mapping[str, Any], category: str, stored: MenuItem | None) -> dict[str, Any]:
+def read_item(item: Mapping[str, Any], category: str, stored: MenuItem | None, *, now: datetime) -> dict[str, Any]:
     values = read_row(item, ITEM_DEFAULTS, leaves_out=("id", "photo", "is_sold_out"))
-    return {"stock": stored.stock if stored else None} | values | {"category": category}
+    # The moment may have passed since the document was read.
+    if (until := values.get("sold_out_until")) and until <= now:
+        values["sold_out_until"] = None
+    kept = {name: getattr(stored, name, None) for name in ("stock", "sold_out_until")}
+    return kept | values | {"category": category}
 
 
 def assign_refs(rows: Sequence[tuple[str, Mapping[str, Any]]], *, default: str) -> tuple[list[str], list[Problem]]:
@@ -348,20 +360,9 @@ def find_group_problems(groups: Sequence[tuple[str, Mapping[str, Any]]]) -> Iter
         least, most = (group.get(name, GROUP_DEFAULTS[name]) for name in ("min_choices", "max_choices"))
         choices = group["modifiers"]
         defaults = sum(bool(modifier.get("is_default")) for modifier in choices)
-        if problem := describe_group_problem(least, most, choices=len(choices), defaults=defaults):
+        if problem := group_rules.find_number_problem(least, most, choices=len(choices), defaults=defaults):
             field, message = problem
             yield Problem(f"{param}.{field}", message)
-
-
-def describe_group_problem(least: int, most: int, *, choices: int, defaults: int) -> tuple[str, str] | None:
-    """Return the field and what is wrong with the numbers of a group, None if they fit."""
-    if least > most:
-        return "max_choices", f"At least {least} and at most {most} cannot be chosen."
-    if least > choices:
-        return "modifiers", f"{least} must be chosen, and there are {choices}."
-    if defaults > most or 0 < defaults < least:
-        return "modifiers", f"{defaults} are chosen by default; none or {least} to {most} can be."
-    return None
 
 
 # Writing
@@ -378,6 +379,10 @@ def write(menu: Menu, content: Content, current: Current, changes: Mapping[str, 
     items = save_rows(
         MenuItem, menu, "ref", current.items, dishes, {"category": ("category_id", by_name)}, parent="category"
     )
+    # Another moment also replaces the day.
+    marked = [ref for ref, fields in changes["items"].changed.items() if "sold_out_until" in fields]
+    if marked:
+        MenuItem.objects.filter(menu=menu, ref__in=marked).update(sold_out_on=None)
     item_ids = {ref: row.pk for ref, row in items.items()}
     columns = {
         "group": ("group_id", group_ids),

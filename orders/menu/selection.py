@@ -33,7 +33,8 @@ SELECT settings.prep_minutes, settings.slot_minutes, settings.orders_per_slot,
         FROM orders_chargerule WHERE venue_id = asked.venue_id ORDER BY position, name
     ),
     menu.id, item.ref, item.name, item.price, item.tax_percent, item.takeaway_tax_percent, item.station,
-    item.prep_minutes, item.is_available, item.sold_out_on, category.served_from, category.served_until, item.stock,
+    item.prep_minutes, item.is_available, item.sold_out_on, item.sold_out_until, category.served_from,
+    category.served_until, item.stock,
     EXISTS (SELECT FROM orders_itemmodifiergroup WHERE item_id = item.id)
 FROM (SELECT %(venue)s::uuid AS venue_id) AS asked
 LEFT JOIN orders_orderingsettings AS settings ON settings.venue_id = asked.venue_id
@@ -177,6 +178,7 @@ def _build_item(
     prep_minutes: int | None,
     is_available: bool,
     sold_out_on: date | None,
+    sold_out_until: datetime | None,
     served_from: time | None,
     served_until: time | None,
 ) -> MenuItem:
@@ -191,6 +193,7 @@ def _build_item(
         prep_minutes=prep_minutes,
         is_available=is_available,
         sold_out_on=sold_out_on,
+        sold_out_until=sold_out_until,
         category=MenuCategory(served_from=served_from, served_until=served_until),
     )
 

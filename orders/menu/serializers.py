@@ -2,7 +2,7 @@
 back as it was read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +18,9 @@ from framework.api.fields import (
     TextField,
     TimeField,
 )
+from framework.api.query_params.declarations import DateTimeParam
 from orders.models import Allergen, Diet, menus, modifiers, translations
+from orders.models.refs import validate_group_ref, validate_ref
 from orders.serializers import TRANSLATIONS, AmountField
 
 MAX_DISHES = 2_000
@@ -75,8 +77,8 @@ class IgnoredPhotoField(serializers.Field[Any, Any, Any, Any]):
 MAX_MODIFIERS = 5_000
 
 
-def ref_field(**options: Any) -> TextField:
-    return TextField(min_length=1, max_length=64, **options)
+def ref_field(validate: Callable[[str], None] = validate_ref, **options: Any) -> TextField:
+    return TextField(min_length=1, max_length=64, validators=[validate], **options)
 
 
 def choices_field(choices: Any) -> StrictListField:
@@ -98,7 +100,10 @@ class MenuItemDocument(StrictSerializer):
     diets = choices_field(Diet.choices)
     photo = IgnoredPhotoField(required=False, allow_null=True, help_text="Ignored: a dish keeps its photo.")
     is_available = StrictBooleanField(required=False, help_text="Left out: true.")
-    is_sold_out = StrictBooleanField(required=False, help_text="Ignored: a dish stays sold out.")
+    is_sold_out = StrictBooleanField(required=False, help_text="Ignored: see `sold_out_until` and `stock`.")
+    sold_out_until = DateTimeParam(
+        required=False, allow_null=True, help_text="When it is available again by itself; left out: it stays."
+    )
     station = TextField(max_length=40, required=False, allow_blank=True, help_text="Where it is made.")
     prep_minutes = StrictIntegerField(min_value=1, max_value=DAY_MINUTES, required=False, allow_null=True)
     stock = StrictIntegerField(
@@ -120,6 +125,7 @@ class MenuCategoryDocument(StrictSerializer):
     name = TextField(max_length=100, help_text="Unique on the menu.")
     served_from = TimeField(required=False, allow_null=True, help_text="In the venue's time zone; null: always.")
     served_until = TimeField(required=False, allow_null=True, help_text="May be on the next day.")
+    translations = TranslationsField(menus.CATEGORY_LENGTHS)
     items = StrictListField(child=MenuItemDocument(), max_length=MAX_DISHES, help_text="The dishes.")
 
 
@@ -141,10 +147,7 @@ class ModifierGroupDocument(StrictSerializer):
     """A question about dishes, with its choices in their order."""
 
     id = ref_field(
-        required=False,
-        pattern=r"^\S+$",
-        hint="The id of a group has no spaces.",
-        help_text="Left out: derived from the name.",
+        validate_group_ref, required=False, help_text="Without white space. Left out: derived from the name."
     )
     name = TextField(max_length=100, help_text="As guests read it.")
     min_choices = StrictIntegerField(
@@ -191,9 +194,15 @@ class MenuItemChanges(StrictSerializer):
         choices=["today"], required=False, allow_null=True, help_text="`today`, by the venue's clock, or null."
     )
 
+    sold_out_until = DateTimeParam(
+        required=False, allow_null=True, help_text="A moment after which it is available again by itself, or null."
+    )
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
             raise serializers.ValidationError(f"Name at least one of: {', '.join(self.fields)}.")
+        if attrs.keys() >= {"sold_out", "sold_out_until"}:
+            raise serializers.ValidationError({"sold_out_until": ["Give `sold_out` or `sold_out_until`, not both."]})
         if "sold_out" in attrs:
             attrs["is_sold_out"] = attrs.pop("sold_out") is not None
         return attrs

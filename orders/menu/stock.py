@@ -1,19 +1,23 @@
 """The stock of dishes: each order takes its portions, a cancelled one gives them back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
 
 import orjson
+from django.db.models import Q, QuerySet
 
 from accounts.models import EventType, Venue
 from accounts.webhooks import outbox
 from framework.api.error_handler import invalid_request
 from framework.db import prepared_statements
 from framework.errors import Problem
-from orders.menu.documents import items_with_groups, serialize_item
+from framework.timezones import zone
+from orders.menu import editing
+from orders.menu.documents import annotate_groups, serialize_item
 from orders.menu.selection import describe_stock
-from orders.models import MenuItem
+from orders.models import Menu, MenuItem
 
 # The rows are locked in one order, so that two orders of the same dishes do not deadlock.
 CHANGE = """
@@ -46,26 +50,44 @@ def take_portions(
     # Others are not counted any more: there is nothing to take.
     if problems := [Problem("items", describe_stock(item.ref, item.stock or 0)) for item in stocks]:
         raise invalid_request(problems)
-    for key, _, left in rows:
-        if left == 0:
-            record_sold_out(key, venue, actor=actor, now=now)
+    if sold_out := [key for key, _, left in rows if left == 0]:
+        record_sold_out(MenuItem.objects.filter(pk__in=sold_out), actor=actor, now=now)
     return {key: portions[ref] for key, ref, _ in rows}
 
 
-def give_portions_back(portions: Mapping[str, int]) -> None:
-    """Add portions that an order took to the stock of the dishes that are still counted."""
-    if portions:
-        prepared_statements.execute_returning(GIVE_BACK, {"portions": orjson.dumps(portions).decode()})
+def give_portions_back(portions: Mapping[str, int], *, actor: str, now: datetime) -> None:
+    """Add portions that an order took to the stock of the dishes that are still counted.
+
+    If that ends that a dish is sold out, it is an update of its menu.
+    """
+    if not portions:
+        return
+    rows = prepared_statements.execute_returning(GIVE_BACK, {"portions": orjson.dumps(portions).decode()})
+    if returned := [key for key, _, left in rows if left == portions[key]]:
+        editing.record_updated(Menu.objects.select_related("venue").get(items=returned[0]), actor=actor, now=now)
 
 
-def record_sold_out(key: UUID | str, venue: Venue, *, actor: str, now: datetime) -> None:
-    """Store the event of the dish with this key, which is sold out, in the transaction of the change."""
-    item = items_with_groups().get(pk=key)
-    outbox.record_event(
-        venue,
-        EventType.MENU_ITEM_SOLD_OUT,
-        record=serialize_item(item, venue, now=now),
-        subject=item.pk,
-        actor=actor,
-        now=now,
-    )
+@contextmanager
+def recording_sold_out(items: QuerySet[MenuItem], *, actor: str, now: datetime) -> Iterator[None]:
+    """Store `menu.item_sold_out` for each of these dishes that the block makes sold out, in its transaction.
+
+    They must be locked: an order that takes the last portion stores the event itself.
+    """
+    before = {item.pk for item in find_sold_out(items, now=now)}
+    yield
+    record_sold_out(items.exclude(pk__in=before), actor=actor, now=now)
+
+
+def find_sold_out(items: QuerySet[MenuItem], *, now: datetime) -> list[MenuItem]:
+    """Return those of the dishes that are sold out."""
+    rows = items.filter(Q(stock=0) | Q(sold_out_on__isnull=False) | Q(sold_out_until__gt=now))
+    found = annotate_groups(rows).select_related("menu__venue")
+    return [item for item in found if item.is_sold_out(now.astimezone(zone(item.menu.venue.timezone)))]
+
+
+def record_sold_out(items: QuerySet[MenuItem], *, actor: str, now: datetime) -> None:
+    """Store the event of each of these dishes that is sold out, in the transaction of the change."""
+    for item in find_sold_out(items, now=now):
+        venue = item.menu.venue
+        record = serialize_item(item, venue, now=now)
+        outbox.record_event(venue, EventType.MENU_ITEM_SOLD_OUT, record=record, subject=item.pk, actor=actor, now=now)

@@ -1,6 +1,6 @@
 """The menu of a venue: items with prices and serving times, and uploaded files."""
 
-from datetime import date, datetime, time
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
@@ -14,6 +14,7 @@ from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from orders.models import translations
+from orders.models.refs import validate_ref
 from orders.pricing import get_decimals, round_amount
 
 
@@ -34,6 +35,10 @@ class Menu(models.Model):
         return f"Menu of {self.venue}"
 
 
+# The texts of a category that may be translated, with their lengths.
+CATEGORY_LENGTHS = {"name": 100}
+
+
 @track_history()
 class MenuCategory(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -43,6 +48,9 @@ class MenuCategory(models.Model):
     served_from = models.TimeField(null=True, blank=True, help_text="In the venue's time zone; empty: always")
     served_until = models.TimeField(
         null=True, blank=True, help_text="End time; if it is earlier than the start, it is on the next day"
+    )
+    translations = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="By language: {'da': {'name': ...}}"
     )
 
     class Meta:
@@ -61,6 +69,9 @@ class MenuCategory(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        translations.validate(self.translations, CATEGORY_LENGTHS)
 
     def is_served_at(self, at: time) -> bool:
         """Whether the category is served at this time of day at the venue."""
@@ -128,7 +139,7 @@ class MenuItem(models.Model):
     # On the same menu (orders/sql/menu_item_and_its_category_on_one_menu.sql).
     # RESTRICT allows deleting the whole menu, unlike PROTECT.
     category = models.ForeignKey(MenuCategory, on_delete=models.RESTRICT, related_name="items")
-    ref = models.CharField("menu item id", max_length=64)
+    ref = models.CharField("menu item id", max_length=64, validators=[validate_ref])
     name = models.CharField(max_length=200)
     description = models.CharField(max_length=500, blank=True, default="")
     # 100 lines of 999 items at this price fit the columns of the order.
@@ -153,6 +164,9 @@ class MenuItem(models.Model):
     )
     is_available = models.BooleanField("available", default=True, help_text="If off, the dish cannot be ordered")
     sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day, in the venue's time zone")
+    sold_out_until = models.DateTimeField(
+        null=True, blank=True, help_text="Sold out until this moment, and available again by itself"
+    )
     stock = models.PositiveIntegerField(
         null=True, blank=True, help_text="Portions left; each order takes its own. Empty: not counted"
     )
@@ -196,9 +210,14 @@ class MenuItem(models.Model):
         """The diets as text: `Vegetarian, gluten-free`; or empty."""
         return ", ".join(diet.label for diet in Diet if diet in self.diets).capitalize()
 
-    def is_sold_out(self, day: date) -> bool:
-        """Whether it was marked as sold out on this day at the venue, or no portion is left."""
-        return self.sold_out_on == day or self.stock == 0
+    def get_sold_out_until(self, at: datetime) -> datetime | None:
+        """Until when it is marked as sold out; None if it is not at this time at the venue."""
+        marks = (get_midnight(at) if self.sold_out_on == at.date() else None, self.sold_out_until)
+        return max((mark for mark in marks if mark and mark > at), default=None)
+
+    def is_sold_out(self, at: datetime) -> bool:
+        """Whether it is marked as sold out at this time at the venue, or no portion is left."""
+        return self.get_sold_out_until(at) is not None or self.stock == 0
 
     def get_tax_percent(self, fulfilment: str) -> Decimal:
         """The tax rate for orders of this fulfilment."""
@@ -221,14 +240,28 @@ class MenuItem(models.Model):
         """Return why the item cannot be ordered at this time at the venue: `sold out today`; None if it can."""
         if not self.is_available:
             return gettext("not available")
-        if self.sold_out_on == at.date():
-            return gettext("sold out today")
+        if until := self.get_sold_out_until(at):
+            return describe_sold_out(until.astimezone(at.tzinfo), at)
         if self.stock == 0:
             return gettext("sold out")
         if not self.category.is_served_at(at.time()):
             times = {"first": f"{self.category.served_from:%H:%M}", "last": f"{self.category.served_until:%H:%M}"}
             return gettext("served from %(first)s to %(last)s") % times
         return None
+
+
+def get_midnight(at: datetime) -> datetime:
+    """Return the end of the day."""
+    return datetime.combine(at.date() + timedelta(days=1), time(), at.tzinfo)
+
+
+def describe_sold_out(until: datetime, at: datetime) -> str:
+    """Return `sold out until 18:00`, or `sold out today`; both are times at the venue."""
+    if until.date() == at.date():
+        return gettext("sold out until %(until)s") % {"until": f"{until:%H:%M}"}
+    if until == get_midnight(at):
+        return gettext("sold out today")
+    return gettext("sold out until %(until)s") % {"until": f"{until:%Y-%m-%d %H:%M}"}
 
 
 class MenuUpload(models.Model):

@@ -1,6 +1,5 @@
 """Modifiers of dishes: sizes, extras and the parts of a combo, in groups that several dishes share."""
 
-import re
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
@@ -12,6 +11,7 @@ from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from orders.models import translations
 from orders.models.menus import Allergen, Menu, MenuItem
+from orders.models.refs import validate_group_ref, validate_ref
 from orders.pricing import find_decimals_error
 
 MAX_CHOICES = 20
@@ -25,7 +25,7 @@ class ModifierGroup(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="modifier_groups", db_index=False)
-    ref = models.CharField("modifier group id", max_length=64)
+    ref = models.CharField("modifier group id", max_length=64, validators=[validate_group_ref])
     name = models.CharField(max_length=100)
     min_choices = models.PositiveSmallIntegerField(default=0, help_text="1 or more: the guest must choose")
     max_choices = models.PositiveSmallIntegerField(default=1)
@@ -50,8 +50,6 @@ class ModifierGroup(models.Model):
 
     def clean(self) -> None:
         translations.validate(self.translations, LENGTHS)
-        if re.search(r"\s", self.ref):
-            raise ValidationError({"ref": "The id of a group has no spaces."})
 
 
 @track_history()
@@ -84,7 +82,7 @@ class Modifier(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="modifiers", db_index=False)
     group = models.ForeignKey(ModifierGroup, on_delete=models.CASCADE, related_name="modifiers")
-    ref = models.CharField("modifier id", max_length=64)
+    ref = models.CharField("modifier id", max_length=64, validators=[validate_ref])
     name = models.CharField(max_length=100)
     price_delta = models.DecimalField(
         max_digits=10, decimal_places=3, default=Decimal(0), help_text="Added to the price of the dish"

@@ -11,9 +11,12 @@ from django.db.models import F, Q
 from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
+from orders.models import translations
 from orders.pricing import find_decimals_error
 
 DEFAULT_SLOT_MINUTES = 15
+# The texts of a charge that may be translated, with their lengths.
+CHARGE_LENGTHS = {"name": 100}
 
 
 class Fulfilment(models.TextChoices):
@@ -127,6 +130,9 @@ class ChargeRule(models.Model):
         help_text="No charge from this sum of the lines on",
     )
     position = models.PositiveSmallIntegerField(default=0)
+    translations = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="By language: {'da': {'name': ...}}"
+    )
 
     class Meta:
         constraints = [
@@ -149,6 +155,7 @@ class ChargeRule(models.Model):
         return self.name
 
     def clean(self) -> None:
+        translations.validate(self.translations, CHARGE_LENGTHS)
         currency = self.venue.currency if self.venue_id else ""
         errors = {name: find_decimals_error(getattr(self, name), currency) for name in ("amount", "free_from")}
         if errors := {name: message for name, message in errors.items() if message}:

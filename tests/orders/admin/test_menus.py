@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth.models import Permission
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from psycopg.errors import CheckViolation
 from pytest_django import DjangoAssertNumQueries
 
@@ -437,3 +438,41 @@ def test_how_a_venue_takes_orders_and_what_it_charges_is_written(staff: Client, 
     assert "Enter either a percentage up to 100 or an amount." in page
     assert staff.post("/admin/orders/chargerule/add/", rule | {"amount": "0.50"}).status_code == 302
     assert ChargeRule.objects.get(venue=venue).name == "Bag"
+
+
+def test_the_admin_checks_the_rules_of_groups_with_the_menu_locked(staff: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    group = builders.modifier_group(menu, "size", {"large": "3.00", "small": "0"})
+    other = builders.modifier_group(menu, "sauce", {"mild": "0"})
+    other.modifiers.update(nested_group=group)
+    path = f"/admin/orders/modifiergroup/{group.pk}/change/"
+    page = form_of(staff.get(path), "modifiergroup_form")
+    for changes, message in (
+        ({"min_choices": "3", "max_choices": "3"}, "3 must be chosen, and there are 2."),
+        (
+            {"modifiers-0-is_default": "on", "modifiers-1-is_default": "on"},
+            "2 are chosen by default; none or 0 to 1 can be.",
+        ),
+        (
+            {"modifiers-0-nested_group": str(other.pk)},
+            "A modifier cannot ask for a group whose modifiers ask for another.",
+        ),
+    ):
+        with CaptureQueriesContext(connection) as captured:
+            refused = staff.post(path, page | changes)
+        assert message in refused.content.decode()
+        assert any('FROM "orders_menu"' in each["sql"] and "FOR UPDATE" in each["sql"] for each in captured)
+    assert not Event.objects.exists()
+    assert staff.post(path, page | {"modifiers-0-is_default": "on"}).status_code == 302
+    assert Event.objects.count() == 1
+
+
+def test_changes_in_the_list_are_one_event_of_each_menu(staff: Client, venue: Venue, other_venue: Venue) -> None:
+    builders.menu(venue, water="2.00", cola="3.00")
+    builders.menu(other_venue)
+    form = form_of(staff.get(DISHES), "changelist-form") | {"_save": "Save"}
+    changes = {name: "7.00" for name in form if re.fullmatch(r"form-\d+-price", name)}
+    assert len(changes) == 4
+    assert staff.post(DISHES, form | changes).status_code == 302
+    events = Event.objects.values_list("venue", "type")
+    assert sorted(events, key=str) == sorted([(venue.pk, "menu.updated"), (other_venue.pk, "menu.updated")], key=str)

@@ -43,6 +43,7 @@ def test_the_menu_is_one_document_in_its_order(api: Client, venue: Venue) -> Non
                 "name": "Antipasti",
                 "served_from": None,
                 "served_until": None,
+                "translations": {},
                 "items": [
                     {
                         "id": "burrata",
@@ -56,6 +57,7 @@ def test_the_menu_is_one_document_in_its_order(api: Client, venue: Venue) -> Non
                         "photo": None,
                         "is_available": True,
                         "is_sold_out": False,
+                        "sold_out_until": None,
                         "station": "",
                         "prep_minutes": None,
                         "stock": None,
@@ -68,6 +70,7 @@ def test_the_menu_is_one_document_in_its_order(api: Client, venue: Venue) -> Non
                 "name": "Dishes",
                 "served_from": "17:00",
                 "served_until": "01:30",
+                "translations": {},
                 "items": [
                     {
                         "id": ref,
@@ -81,6 +84,7 @@ def test_the_menu_is_one_document_in_its_order(api: Client, venue: Venue) -> Non
                         "photo": None,
                         "is_available": is_available,
                         "is_sold_out": False,
+                        "sold_out_until": None,
                         "station": "",
                         "prep_minutes": None,
                         "stock": None,

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from threading import Barrier
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import time_machine
@@ -110,6 +111,7 @@ def test_a_document_becomes_the_menu(api: Client, venue: Venue) -> None:
             "photo": None,
             "is_available": True,
             "is_sold_out": False,
+            "sold_out_until": None,
             "station": "",
             "prep_minutes": None,
             "stock": None,
@@ -271,7 +273,7 @@ def test_2000_dishes_are_a_menu_and_2001_are_too_many(api: Client, venue: Venue)
     halves = {"categories": [{"name": "A", "items": dishes[:1_500]}, {"name": "B", "items": dishes[1_500:]}]}
     assert builders.problems_of(put(api, halves)) == [("categories", "A menu can have at most 2,000 dishes here.")]
     halves["categories"][1]["items"] = dishes[1_501:]
-    with costing(27):
+    with costing(29):
         assert put(api, halves).status_code == 200
     assert MenuItem.objects.filter(ref="creme-brulee-2000").exists()
 
@@ -323,6 +325,70 @@ def test_of_two_documents_at_once_one_is_the_menu_whole(has_menu: bool) -> None:
     assert len(events(venue)) == statuses.count(200)
 
 
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_a_menu_that_is_replaced_while_it_is_read_is_read_whole() -> None:
+    venue = builders.venue()
+    api = builders.client(venue)
+    put(api, document(dish("One", id="one", modifier_groups=["size"]), modifier_groups=[SIZE]))
+    before = api.get(MENU)
+    replaced: list[int] = []
+
+    def replace() -> int:
+        try:
+            other = {"categories": [{"name": "Other", "items": [dish("Two", id="one")]}]}
+            return int(put(builders.client(venue), other).status_code)
+        finally:
+            connection.close()
+
+    def replace_after_categories(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        result = execute(sql, params, many, context)
+        if 'FROM "orders_menucategory"' in sql and not replaced:
+            with ThreadPoolExecutor(1) as pool:
+                replaced.append(pool.submit(replace).result())
+        return result
+
+    with connection.execute_wrapper(replace_after_categories):
+        read = api.get(MENU)
+    assert (replaced, read.json(), read["ETag"]) == ([200], before.json(), before["ETag"])
+    assert api.get(MENU)["ETag"] != before["ETag"]
+
+
+@pytest.mark.django_db
+def test_a_name_of_a_category_is_translated(api: Client, venue: Venue) -> None:
+    sent = document(dish("Pizza"))
+    sent["categories"][0]["translations"] = {"da": {"name": "Retter"}}
+    assert put(api, sent).json()["categories"][0]["translations"] == {"da": {"name": "Retter"}}
+    assert put(api, sent, "?dry_run=true").json()["categories"]["changed"] == {}
+    sent["categories"][0]["translations"] = {"da": {"description": "x"}}
+    assert builders.problems_of(put(api, sent)) == [
+        ("categories[0].translations.da.description", "Known texts: name.")
+    ]
+
+
+# Ids
+@pytest.mark.parametrize("ref", [" a", "a ", "\u00a0a", "a\u2003"])
+@pytest.mark.django_db
+def test_an_id_with_outer_white_space_is_refused_by_name(api: Client, venue: Venue, ref: str) -> None:
+    message = "An id has no white space at its ends."
+    group = SIZE | {"modifiers": [{"id": ref, "name": "Regular"}]}
+    sent = document(dish("Pizza", id=ref), modifier_groups=[group])
+    assert builders.problems_of(put(api, sent)) == [
+        ("categories[0].items[0].id", message),
+        ("modifier_groups[0].modifiers[0].id", message),
+    ]
+    assert not Menu.objects.exists()
+
+
+@pytest.mark.parametrize("ref", ["a/", "/", "a//", "/a", "a b", "a/b/", "a?b", "a#b", "a%2Fb", "..", "./a"])
+@pytest.mark.django_db
+def test_an_id_that_can_be_created_can_be_addressed(api: Client, venue: Venue, ref: str) -> None:
+    assert put(api, document(dish("A", id="a"), dish("B", id=ref))).status_code == 200
+    answer = patch(api, quote(ref, safe=""), {"stock": 1})
+    assert (answer.status_code, answer.json()["id"]) == (200, ref)
+    assert MenuItem.objects.get(stock=1).ref == ref
+
+
 # One dish
 @pytest.mark.django_db
 def test_a_change_sets_what_it_names_and_answers_the_dish(api: Client, venue: Venue) -> None:
@@ -358,13 +424,13 @@ def test_a_dish_that_becomes_sold_out_is_one_event(api: Client, venue: Venue) ->
 @pytest.mark.parametrize(
     ("changes", "param", "message"),
     [
-        ({}, None, "Name at least one of: price, is_available, stock, sold_out."),
+        ({}, None, "Name at least one of: price, is_available, stock, sold_out, sold_out_until."),
         ({"price": "9.505"}, "price", "An amount in EUR has at most 2 decimals."),
         ({"price": None}, "price", "This must not be null."),
         ({"stock": 1.5}, "stock", "This must be an integer."),
         ({"stock": 1_000_001}, "stock", "This must be at most 1000000."),
         ({"sold_out": "tomorrow"}, "sold_out", "This must be one of: today."),
-        ({"name": "x"}, "name", "Unknown field `name`. Known: price, is_available, stock, sold_out."),
+        ({"name": "x"}, "name", "Unknown field `name`. Known: price, is_available, stock, sold_out, sold_out_until."),
     ],
     ids=["nothing", "decimals", "null", "fraction", "stock", "sold-out", "unknown"],
 )

@@ -1,13 +1,15 @@
 """The menu on the dashboard: written, sold out for today, published."""
 
+import html
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -16,6 +18,7 @@ from django.utils import timezone
 from accounts.models import Event, Venue
 from orders.models import DishPhoto, ItemModifierGroup, Menu, MenuCategory, MenuItem, ModifierGroup
 from tests.support import builders, users
+from tests.support.html import form_of
 
 NASTY = "<script>alert(1)</script>"
 
@@ -448,3 +451,79 @@ def test_a_group_that_makes_no_sense_is_refused(
     assert answer.status_code == 400
     assert message in text(answer)
     assert not ModifierGroup.objects.exists()
+
+
+def test_an_old_page_of_a_group_overwrites_no_later_menu(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    group = builders.modifier_group(menu, "size", {"large": "3.00", "small": "0"}, menu.items.get())
+    path = f"{root(venue)}/groups/{group.pk}"
+    page = form_of(manager.get(path), "modifier-group")
+    group.modifiers.filter(ref="large").update(price_delta=4, name="Very large")
+    number = next(name.split("-")[1] for name, value in page.items() if value == ["large"] and name.endswith("-ref"))
+    # Of what the page did not change, the later menu stays.
+    assert manager.post(path, page | {f"rows-{number}-is_default": "on"}).status_code == 302
+    large = group.modifiers.get(ref="large")
+    assert (large.name, large.price_delta, large.is_default) == ("Very large", Decimal(4), True)
+    refused = manager.post(path, page | {f"rows-{number}-price_delta": "3.50"})
+    assert refused.status_code == 400
+    assert "Another user has changed this to “4.00”. Save again to overwrite it." in html.unescape(text(refused))
+    assert manager.post(path, form_of(refused, "modifier-group")).status_code == 302
+    large.refresh_from_db()
+    assert large.price_delta == Decimal("3.5")
+    group.modifiers.filter(ref="small").delete()
+    gone = manager.post(path, page)
+    assert gone.status_code == 400
+    assert "A modifier was just deleted by another user or program. Open the page again." in text(gone)
+
+
+def test_modifiers_that_were_added_meanwhile_count_for_the_rules_of_their_group(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    group = builders.modifier_group(menu, "size", {"large": "3.00"}, menu.items.get())
+    path = f"{root(venue)}/groups/{group.pk}"
+    page = form_of(manager.get(path), "modifier-group")
+    group.modifiers.create(menu=menu, ref="small", name="Small", is_default=True)
+    refused = manager.post(path, page | {"rows-0-is_default": "on"})
+    assert refused.status_code == 400
+    assert "2 are chosen by default; none or 0 to 1 can be." in text(refused)
+
+
+@time_machine.travel("2026-11-21T15:00:00Z", tick=False)
+def test_a_dish_is_sold_out_until_a_time_by_the_venues_clock(manager: Client, venue: Venue) -> None:
+    item = builders.menu(venue).items.get()
+    path = f"{root(venue)}/items/{item.pk}"
+    result = text(manager.post(f"{path}/sold-out", {"to": "out", "until": "18:00"}, follow=True))
+    assert "Margherita is sold out until 18:00." in result
+    assert '<span class="badge warn">sold out until 18:00</span>' in result
+    item.refresh_from_db()
+    assert item.sold_out_until == datetime(2026, 11, 21, 17, tzinfo=UTC)
+    # A time that is over is that of tomorrow.
+    manager.post(f"{path}/sold-out", {"to": "out", "until": "09:30"})
+    item.refresh_from_db()
+    assert item.sold_out_until == datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
+    assert "enter a time such as 18:00" in text(
+        manager.post(f"{path}/sold-out", {"to": "out", "until": "soon"}, follow=True)
+    )
+    manager.post(f"{path}/sold-out", {"to": "back"})
+    item.refresh_from_db()
+    assert item.sold_out_until is None
+    assert events(venue) == ["menu.item_sold_out", "menu.updated", "menu.updated"]
+
+
+@time_machine.travel("2026-11-21T15:00:00Z", tick=False)
+def test_the_form_of_a_dish_sets_and_ends_until_when_it_is_sold_out(manager: Client, venue: Venue) -> None:
+    item = builders.menu(venue).items.get()
+    MenuItem.objects.update(sold_out_on=date(2026, 11, 21))
+    path = f"{root(venue)}/items/{item.pk}"
+    page = form_of(manager.get(path), "menu-row")
+    assert page["sold_out_until"] == ["2026-11-22T00:00"]
+    assert manager.post(path, page).status_code == 302
+    assert events(venue) == []
+    assert manager.post(path, page | {"sold_out_until": "2026-11-21T18:00"}).status_code == 302
+    item.refresh_from_db()
+    assert (item.sold_out_on, item.sold_out_until) == (None, datetime(2026, 11, 21, 17, tzinfo=UTC))
+    refused = manager.post(path, form_of(manager.get(path), "menu-row") | {"sold_out_until": "2026-11-21T15:59"})
+    assert (refused.status_code, "Enter a time in the future, or none." in text(refused)) == (400, True)
+    assert manager.post(path, form_of(manager.get(path), "menu-row") | {"sold_out_until": ""}).status_code == 302
+    item.refresh_from_db()
+    assert item.sold_out_until is None
+    assert events(venue) == ["menu.updated", "menu.updated"]

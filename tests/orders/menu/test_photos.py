@@ -22,7 +22,7 @@ from accounts.models import Venue
 from framework.images import thumbnails
 from framework.public_ids import encode, new_id
 from orders import tasks
-from orders.menu import photos
+from orders.menu import editing, photos
 from orders.models import Allergen, DishPhoto, MenuItem
 from tests.support import builders, users
 from tests.support.html import form_of
@@ -77,7 +77,7 @@ def dish_form(item: MenuItem, content: bytes | None = None, **fields: Any) -> di
 
 def set_photo(item: MenuItem, colour: str = "red") -> UUID:
     """Give the dish a photo with both thumbnails stored, and return the photo's id."""
-    photos.replace(item, Image.new("RGB", (800, 600), colour), now=timezone.now())
+    editing.replace_photo(item, Image.new("RGB", (800, 600), colour), actor="system", now=timezone.now())
     item.refresh_from_db()
     assert item.photo_id
     for size in thumbnails.SIZES:
@@ -178,7 +178,7 @@ def test_of_two_concurrent_uploads_one_photo_stays(venue: Venue, folder: Path) -
     def upload(colour: str) -> None:
         try:
             barrier.wait(10)
-            photos.replace(item, Image.new("RGB", (80, 60), colour), now=timezone.now())
+            editing.replace_photo(item, Image.new("RGB", (80, 60), colour), actor="system", now=timezone.now())
         finally:
             connection.close()
 
@@ -272,7 +272,7 @@ def test_an_interrupted_upload_is_deleted_after_an_hour(folder: Path) -> None:
 def test_a_dish_that_is_deleted_during_the_upload_leaves_its_photo_to_the_hourly_task(venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     MenuItem.objects.all().delete()
-    photos.replace(item, Image.new("RGB", (8, 6)), now=timezone.now())
+    editing.replace_photo(item, Image.new("RGB", (8, 6)), actor="system", now=timezone.now())
     assert photos.delete_unused(now=timezone.now() + timedelta(hours=2)) == 1
 
 
