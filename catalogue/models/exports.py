@@ -46,6 +46,7 @@ class Export(models.Model):
         PHOTOS = "photos"
         LANDMARKS = "landmarks"
         HISTORY = "history"
+        MENUS = "menus"
 
     class Format(models.TextChoices):
         PARQUET = "parquet", "parquet"

@@ -361,7 +361,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_0b370() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "type", "venue_id") VALUES (NEW."amount", NEW."free_from", NEW."fulfilments", NEW."id", NEW."name", NEW."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position", NEW."tax_percent", NEW."type", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "translations", "type", "venue_id") VALUES (NEW."amount", NEW."free_from", NEW."fulfilments", NEW."id", NEW."name", NEW."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position", NEW."tax_percent", NEW."translations", NEW."type", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_38770() RETURNS trigger
@@ -376,7 +376,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_38770() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (NEW."allergens", NEW."category_id", NEW."description", NEW."diets", NEW."id", NEW."is_available", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."photo_id", NEW."position", NEW."prep_minutes", NEW."price", NEW."ref", NEW."sold_out_on", NEW."station", NEW."takeaway_tax_percent", NEW."tax_percent", NEW."translations"); RETURN NULL;
+                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "sold_out_until", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (NEW."allergens", NEW."category_id", NEW."description", NEW."diets", NEW."id", NEW."is_available", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."photo_id", NEW."position", NEW."prep_minutes", NEW."price", NEW."ref", NEW."sold_out_on", NEW."sold_out_until", NEW."station", NEW."takeaway_tax_percent", NEW."tax_percent", NEW."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
@@ -451,7 +451,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_7ffe5() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (NEW."id", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position", NEW."served_from", NEW."served_until"); RETURN NULL;
+                    INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until", "translations") VALUES (NEW."id", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."position", NEW."served_from", NEW."served_until", NEW."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_a900e() RETURNS trigger
@@ -691,7 +691,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_8be19() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."diets", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."photo_id", OLD."position", OLD."prep_minutes", OLD."price", OLD."ref", OLD."sold_out_on", OLD."station", OLD."takeaway_tax_percent", OLD."tax_percent", OLD."translations"); RETURN NULL;
+                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "sold_out_until", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."diets", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."photo_id", OLD."position", OLD."prep_minutes", OLD."price", OLD."ref", OLD."sold_out_on", OLD."sold_out_until", OLD."station", OLD."takeaway_tax_percent", OLD."tax_percent", OLD."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
@@ -721,7 +721,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_a8d1a() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "type", "venue_id") VALUES (OLD."amount", OLD."free_from", OLD."fulfilments", OLD."id", OLD."name", OLD."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."tax_percent", OLD."type", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "translations", "type", "venue_id") VALUES (OLD."amount", OLD."free_from", OLD."fulfilments", OLD."id", OLD."name", OLD."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."tax_percent", OLD."translations", OLD."type", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_ad2ed() RETURNS trigger
@@ -751,7 +751,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_ae4af() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;
+                    INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until", "translations") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."position", OLD."served_from", OLD."served_until", OLD."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_bb6fb() RETURNS trigger
@@ -901,7 +901,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_4eb07() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."diets", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."photo_id", OLD."position", OLD."prep_minutes", OLD."price", OLD."ref", OLD."sold_out_on", OLD."station", OLD."takeaway_tax_percent", OLD."tax_percent", OLD."translations"); RETURN NULL;
+                    INSERT INTO "orders_menuitemchange" ("allergens", "category_id", "description", "diets", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "photo_id", "position", "prep_minutes", "price", "ref", "sold_out_on", "sold_out_until", "station", "takeaway_tax_percent", "tax_percent", "translations") VALUES (OLD."allergens", OLD."category_id", OLD."description", OLD."diets", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."photo_id", OLD."position", OLD."prep_minutes", OLD."price", OLD."ref", OLD."sold_out_on", OLD."sold_out_until", OLD."station", OLD."takeaway_tax_percent", OLD."tax_percent", OLD."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_523dc() RETURNS trigger
@@ -931,7 +931,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;
+                    INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until", "translations") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."served_from", OLD."served_until", OLD."translations"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_9ed64() RETURNS trigger
@@ -1051,7 +1051,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_eab81() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "type", "venue_id") VALUES (OLD."amount", OLD."free_from", OLD."fulfilments", OLD."id", OLD."name", OLD."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."tax_percent", OLD."type", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "orders_chargerulechange" ("amount", "free_from", "fulfilments", "id", "name", "percent", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "tax_percent", "translations", "type", "venue_id") VALUES (OLD."amount", OLD."free_from", OLD."fulfilments", OLD."id", OLD."name", OLD."percent", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."position", OLD."tax_percent", OLD."translations", OLD."type", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.public_id(prefix text, id uuid) RETURNS text
@@ -2544,6 +2544,7 @@ CREATE TABLE public.orders_chargerule (
     free_from numeric(10,3),
     "position" smallint NOT NULL,
     venue_id uuid NOT NULL,
+    translations jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT charge_rule_fulfilments_known CHECK ((fulfilments <@ ARRAY['pickup'::character varying(8), 'delivery'::character varying(8), 'dine_in'::character varying(8)])),
     CONSTRAINT charge_rule_percent_or_amount CHECK ((((amount IS NULL) AND (percent > (0)::numeric) AND (percent IS NOT NULL) AND (percent <= (100)::numeric)) OR ((amount > (0)::numeric) AND (amount IS NOT NULL) AND (percent IS NULL)))),
     CONSTRAINT charge_rule_tax_from_0_to_100_percent CHECK ((tax_percent BETWEEN (0)::numeric AND (100)::numeric)),
@@ -2565,6 +2566,7 @@ CREATE TABLE public.orders_chargerulechange (
     "position" smallint NOT NULL,
     pgh_obj_id uuid NOT NULL,
     venue_id uuid NOT NULL,
+    translations jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT orders_chargerulechange_position_check CHECK (("position" >= 0))
 );
 ALTER TABLE public.orders_chargerulechange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -2621,6 +2623,7 @@ CREATE TABLE public.orders_menucategory (
     "position" smallint NOT NULL,
     served_from time without time zone,
     served_until time without time zone,
+    translations jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT menu_category_has_both_serving_times_or_none CHECK ((((served_from IS NULL) AND (served_until IS NULL)) OR ((served_from IS NOT NULL) AND (served_until IS NOT NULL) AND (NOT ((served_from = served_until) AND (served_from IS NOT NULL) AND (served_until IS NOT NULL)))))),
     CONSTRAINT orders_menucategory_position_check CHECK (("position" >= 0))
 );
@@ -2636,6 +2639,7 @@ CREATE TABLE public.orders_menucategorychange (
     "position" smallint NOT NULL,
     served_from time without time zone,
     served_until time without time zone,
+    translations jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT orders_menucategorychange_position_check CHECK (("position" >= 0))
 );
 ALTER TABLE public.orders_menucategorychange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -2685,6 +2689,7 @@ CREATE TABLE public.orders_menuitem (
     stock integer,
     takeaway_tax_percent numeric(6,3),
     translations jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sold_out_until timestamp with time zone,
     CONSTRAINT menu_item_allergens_known CHECK ((allergens <@ ARRAY['gluten'::character varying(11), 'crustaceans'::character varying(11), 'eggs'::character varying(11), 'fish'::character varying(11), 'peanuts'::character varying(11), 'soybeans'::character varying(11), 'milk'::character varying(11), 'nuts'::character varying(11), 'celery'::character varying(11), 'mustard'::character varying(11), 'sesame'::character varying(11), 'sulphites'::character varying(11), 'lupin'::character varying(11), 'molluscs'::character varying(11)])),
     CONSTRAINT menu_item_allergens_listed_once CHECK (public.has_no_duplicates((allergens)::text[])),
     CONSTRAINT menu_item_diets_known CHECK ((diets <@ ARRAY['vegetarian'::character varying(12), 'vegan'::character varying(12), 'gluten_free'::character varying(12), 'lactose_free'::character varying(12), 'halal'::character varying(12), 'kosher'::character varying(12)])),
@@ -2720,6 +2725,7 @@ CREATE TABLE public.orders_menuitemchange (
     station character varying(40) DEFAULT ''::character varying NOT NULL,
     takeaway_tax_percent numeric(6,3),
     translations jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sold_out_until timestamp with time zone,
     CONSTRAINT orders_menuitemchange_position_check CHECK (("position" >= 0)),
     CONSTRAINT orders_menuitemchange_prep_minutes_check CHECK ((prep_minutes >= 0))
 );
@@ -4294,35 +4300,37 @@ INSERT INTO public.django_migrations VALUES
 	(53, 'catalogue', '0014_deposits', now()),
 	(54, 'catalogue', '0015_phone_contacts', now()),
 	(55, 'catalogue', '0016_phone_contact_index', now()),
-	(56, 'mfa', '0001_initial', now()),
-	(57, 'mfa', '0002_authenticator_timestamps', now()),
-	(58, 'mfa', '0003_authenticator_type_uniq', now()),
-	(59, 'orders', '0001_initial', now()),
-	(60, 'orders', '0002_functions_and_triggers', now()),
-	(61, 'orders', '0003_allergens_and_photos', now()),
-	(62, 'orders', '0004_order_stages', now()),
-	(63, 'orders', '0005_order_lists', now()),
-	(64, 'orders', '0006_whole_orders', now()),
-	(65, 'orders', '0007_modifiers_on_one_menu', now()),
-	(66, 'orders', '0008_order_with_contact', now()),
-	(67, 'orders', '0009_board_settings', now()),
-	(68, 'pghistory', '0001_initial', now()),
-	(69, 'pghistory', '0002_aggregateevent', now()),
-	(70, 'pghistory', '0003_auto_20201023_1636', now()),
-	(71, 'pghistory', '0004_auto_20220906_1625', now()),
-	(72, 'pghistory', '0005_events_middlewareevents', now()),
-	(73, 'pghistory', '0006_delete_aggregateevent', now()),
-	(74, 'pghistory', '0007_auto_20250421_0444', now()),
-	(75, 'reservations', '0002_functions_and_triggers', now()),
-	(76, 'reservations', '0003_holds', now()),
-	(77, 'reservations', '0004_validate_seatings', now()),
-	(78, 'reservations', '0005_seating_by_hold', now()),
-	(79, 'reservations', '0006_guest_mail_former', now()),
-	(80, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(81, 'reservations', '0008_branding', now()),
-	(82, 'reservations', '0009_terms_and_deposits', now()),
-	(83, 'sessions', '0001_initial', now()),
-	(84, 'usersessions', '0001_initial', now());
+	(56, 'catalogue', '0017_menus_are_exported', now()),
+	(57, 'mfa', '0001_initial', now()),
+	(58, 'mfa', '0002_authenticator_timestamps', now()),
+	(59, 'mfa', '0003_authenticator_type_uniq', now()),
+	(60, 'orders', '0001_initial', now()),
+	(61, 'orders', '0002_functions_and_triggers', now()),
+	(62, 'orders', '0003_allergens_and_photos', now()),
+	(63, 'orders', '0004_order_stages', now()),
+	(64, 'orders', '0005_order_lists', now()),
+	(65, 'orders', '0006_whole_orders', now()),
+	(66, 'orders', '0007_modifiers_on_one_menu', now()),
+	(67, 'orders', '0008_order_with_contact', now()),
+	(68, 'orders', '0009_board_settings', now()),
+	(69, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(70, 'pghistory', '0001_initial', now()),
+	(71, 'pghistory', '0002_aggregateevent', now()),
+	(72, 'pghistory', '0003_auto_20201023_1636', now()),
+	(73, 'pghistory', '0004_auto_20220906_1625', now()),
+	(74, 'pghistory', '0005_events_middlewareevents', now()),
+	(75, 'pghistory', '0006_delete_aggregateevent', now()),
+	(76, 'pghistory', '0007_auto_20250421_0444', now()),
+	(77, 'reservations', '0002_functions_and_triggers', now()),
+	(78, 'reservations', '0003_holds', now()),
+	(79, 'reservations', '0004_validate_seatings', now()),
+	(80, 'reservations', '0005_seating_by_hold', now()),
+	(81, 'reservations', '0006_guest_mail_former', now()),
+	(82, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(83, 'reservations', '0008_branding', now()),
+	(84, 'reservations', '0009_terms_and_deposits', now()),
+	(85, 'sessions', '0001_initial', now()),
+	(86, 'usersessions', '0001_initial', now());
 
 
 
@@ -4418,7 +4426,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 84, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 86, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5133,9 +5141,9 @@ CREATE TRIGGER payment_updated AFTER UPDATE ON public.payments_payment FOR EACH 
 CREATE TRIGGER pgtrigger_added_insert_01e67 AFTER INSERT ON public.orders_modifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_01e67();
 COMMENT ON TRIGGER pgtrigger_added_insert_01e67 ON public.orders_modifiergroup IS 'afec0d860ae7bb1ea0c23686511db18bcc3ec5c1';
 CREATE TRIGGER pgtrigger_added_insert_0b370 AFTER INSERT ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_0b370();
-COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS '08dd8329af7a0b1845ca4f462fe949accab544fa';
+COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS 'a18cbc25e27150cec4b89108d495c05e7f14b4a7';
 CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_38770();
-COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS 'd8062514a4cfe6183e0c954edc77ddfb68214674';
+COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS '42a72c1a707d4242e7122f5833973d6266c32b09';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
 COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
 CREATE TRIGGER pgtrigger_added_insert_446fe AFTER INSERT ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_446fe();
@@ -5145,7 +5153,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_46f06 ON public.reservations_cancellat
 CREATE TRIGGER pgtrigger_added_insert_6c1e9 AFTER INSERT ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_6c1e9();
 COMMENT ON TRIGGER pgtrigger_added_insert_6c1e9 ON public.orders_orderingsettings IS 'f57a87e6c8119e57f58cf4e8329e1e748fffb581';
 CREATE TRIGGER pgtrigger_added_insert_7ffe5 AFTER INSERT ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_7ffe5();
-COMMENT ON TRIGGER pgtrigger_added_insert_7ffe5 ON public.orders_menucategory IS '8f2d4755bf27cce53b0e7386dd896444a7634cfa';
+COMMENT ON TRIGGER pgtrigger_added_insert_7ffe5 ON public.orders_menucategory IS 'aba603ab25481e705fdc7b1da3d5f270b310c8eb';
 CREATE TRIGGER pgtrigger_added_insert_a900e AFTER INSERT ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_a900e();
 COMMENT ON TRIGGER pgtrigger_added_insert_a900e ON public.reservations_closure IS '10e50a80e1cf50d15807a23450310a1444b806cd';
 CREATE TRIGGER pgtrigger_added_insert_ad637 AFTER INSERT ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_ad637();
@@ -5176,16 +5184,16 @@ CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_ve
 COMMENT ON TRIGGER pgtrigger_changed_update_74b9e ON public.accounts_venue IS '013823e0a1882faa26c0735f98090ca6d271008b';
 CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_82097();
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
-CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
-COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS 'da10036601d7cd707cb66376486d358ab5ddde04';
+CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR (old.sold_out_until IS DISTINCT FROM new.sold_out_until) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
+COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS '416e2ff16fbdb6effd6cac38632f7146447d6434';
 CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
 COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '61a2dd0b311a6522442495aa09f86b1561d54da7';
 CREATE TRIGGER pgtrigger_changed_update_a8d1a AFTER UPDATE ON public.orders_chargerule FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_a8d1a();
-COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS '302ea59dd480e388d392b3e738a63b58d5077bab';
+COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS 'b29d36ae6b3929d7bd5ae5c8e091aa7277806a4f';
 CREATE TRIGGER pgtrigger_changed_update_ad2ed AFTER UPDATE ON public.reservations_closure FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ad2ed();
 COMMENT ON TRIGGER pgtrigger_changed_update_ad2ed ON public.reservations_closure IS 'c321c292e8c8d9f986f7fd37a1e185fa41e70fc0';
 CREATE TRIGGER pgtrigger_changed_update_ae4af AFTER UPDATE ON public.orders_menucategory FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ae4af();
-COMMENT ON TRIGGER pgtrigger_changed_update_ae4af ON public.orders_menucategory IS '41f7a67fba5b5ec149d1543e1c42932f60719741';
+COMMENT ON TRIGGER pgtrigger_changed_update_ae4af ON public.orders_menucategory IS 'd4960ca7f443a24bed44491a0a2aa1561c109fb2';
 CREATE TRIGGER pgtrigger_changed_update_bb6fb AFTER UPDATE ON public.orders_modifier FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_bb6fb();
 COMMENT ON TRIGGER pgtrigger_changed_update_bb6fb ON public.orders_modifier IS 'e67d06f09f9bdd6eb640026c77c05b6b4e8c452a';
 CREATE TRIGGER pgtrigger_changed_update_cc0c1 AFTER UPDATE ON public.orders_modifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_cc0c1();
@@ -5205,11 +5213,11 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_2ce83 ON public.reservations_service
 CREATE TRIGGER pgtrigger_removed_delete_42aee AFTER DELETE ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_42aee();
 COMMENT ON TRIGGER pgtrigger_removed_delete_42aee ON public.orders_modifier IS 'c83cf5009ca5febf91dbad8609b54429bcc81ea0';
 CREATE TRIGGER pgtrigger_removed_delete_4eb07 AFTER DELETE ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_4eb07();
-COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '8dfdbd0ac69d3a50f21201bd8509236d91a17abf';
+COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '5a43753a1709cfe13dc7f6276deb32d67e2ce749';
 CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_523dc();
 COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
-COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '25796e6e30852f77bdc9bd982d71295e8d96ae7c';
+COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '9833e34c53a0d13296d2d0a6b243979c82894341';
 CREATE TRIGGER pgtrigger_removed_delete_9ed64 AFTER DELETE ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_9ed64();
 COMMENT ON TRIGGER pgtrigger_removed_delete_9ed64 ON public.orders_itemmodifiergroup IS '35d731dc3cc713ccf2820230d3ddb9b1571d27da';
 CREATE TRIGGER pgtrigger_removed_delete_b6bd3 AFTER DELETE ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_b6bd3();
@@ -5225,7 +5233,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS '
 CREATE TRIGGER pgtrigger_removed_delete_d66ae AFTER DELETE ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d66ae();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d66ae ON public.reservations_closure IS '53add195ae4124c163625f05471adc1ab5029a78';
 CREATE TRIGGER pgtrigger_removed_delete_eab81 AFTER DELETE ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_eab81();
-COMMENT ON TRIGGER pgtrigger_removed_delete_eab81 ON public.orders_chargerule IS '80469efbe5c6b3bf87c8eeffb2388afe57f68a9b';
+COMMENT ON TRIGGER pgtrigger_removed_delete_eab81 ON public.orders_chargerule IS '87b9820bc4bed90feb895ea8a9e70bb11bf015b0';
 CREATE TRIGGER photo_removals AFTER DELETE ON public.catalogue_photo REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_removals('photos', 'ph');
 CREATE TRIGGER photo_updated_at BEFORE UPDATE ON public.catalogue_photo FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
 CREATE TRIGGER record_neighborhood_delete AFTER DELETE ON public.catalogue_landmark FOR EACH ROW WHEN (((old.kind)::text = 'neighborhood'::text)) EXECUTE FUNCTION public.record_neighborhood_change();

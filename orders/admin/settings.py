@@ -58,4 +58,14 @@ class ChargeRuleAdmin(VenueSettingsAdmin):
     search_fields = ["name__unaccent", "venue__name__unaccent"]
     search_help_text = "Name of the charge or of the venue"
     ordering = ["venue_id", "position", "name"]
-    fields = ["venue", "type", "name", ("percent", "amount"), "tax_percent", "free_from", "fulfilments", "position"]
+    fields = [
+        "venue",
+        "type",
+        "name",
+        ("percent", "amount"),
+        "tax_percent",
+        "free_from",
+        "fulfilments",
+        "position",
+        "translations",
+    ]

@@ -7,6 +7,7 @@ from django import forms
 
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
+from orders.menu.translation_widget import TranslationsWidget
 from orders.models import ChargeRule, Fulfilment, OrderingSettings
 from orders.ordering_page.checkout import FULFILMENTS
 from orders.pricing import find_decimals_error
@@ -71,9 +72,16 @@ class ChargeRuleForm(ValidatesUniqueness, ConflictCheckForm):
 
     class Meta:
         model = ChargeRule
-        fields = ["name", "type", "percent", "amount", "tax_percent", "free_from", "fulfilments", "position"]
+        fields = [
+            *("name", "type", "percent", "amount", "tax_percent", "free_from", "fulfilments", "position"),
+            "translations",
+        ]
+        widgets = {"translations": TranslationsWidget({"name": "Name"})}
         labels = {"percent": "Percentage", "tax_percent": "Tax in percent", "free_from": "Free from"}
-        help_texts = {"position": "Charges are sorted by this number"}
+        help_texts = {
+            "position": "Charges are sorted by this number",
+            "translations": "By language: da, de, de-AT",
+        }
 
     def clean(self) -> dict[str, Any]:
         values = super().clean()

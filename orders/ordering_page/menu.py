@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Prefetch
@@ -11,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from framework.languages import format_money, translate
 from orders.menu.photos import thumbnail_path
-from orders.models import Allergen, Diet, ItemModifierGroup, Menu, MenuItem, Modifier, ModifierGroup
+from orders.models import Allergen, ChargeRule, Diet, ItemModifierGroup, Menu, MenuItem, Modifier, ModifierGroup, Order
 from orders.pricing import round_amount
 
 
@@ -81,7 +82,7 @@ def load_categories(menu: Menu, *, at: datetime) -> list[tuple[str, list[Dish]]]
             item.category = category
             dishes.append(describe_dish(item, menu, at=at, has_groups=item.pk in asking))
         if dishes:
-            found.append((category.name, dishes))
+            found.append((translate(category.translations, "name", category.name), dishes))
     return found
 
 
@@ -174,6 +175,15 @@ def read_answers(questions: Sequence[Question]) -> tuple[list[dict[str, Any]], b
             is_valid = is_valid and is_inner_valid
             chosen.append({"id": choice.ref} | ({"modifiers": inner} if inner else {}))
     return chosen, is_valid
+
+
+def list_charges(order: Order) -> list[tuple[str, Decimal]]:
+    """Return the charges of an order with their names and amounts. One query if it has some."""
+    names = (
+        ChargeRule.objects.filter(venue=order.venue_id).values_list("name", "translations") if order.charges else ()
+    )
+    translated = {name: translate(translations, "name", name) for name, translations in names}
+    return [(translated.get(each["name"], each["name"]), Decimal(each["amount"])) for each in order.charges]
 
 
 def load_names(menu: Menu, refs: Collection[str], modifiers: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:

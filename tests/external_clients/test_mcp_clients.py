@@ -37,7 +37,15 @@ CLIENTS = {
     "mcp-remote": None,
 }
 TOOLS = {
-    *("search_restaurants", "get_restaurant", "find_landmark", "get_surroundings", "list_offers", "book_table"),
+    *(
+        "search_restaurants",
+        "get_restaurant",
+        "get_menu",
+        "find_landmark",
+        "get_surroundings",
+        "list_offers",
+        "book_table",
+    ),
     *("list_reviews", "list_photos", "get_insight", "get_history", "start_export", "get_export"),
     *("check_availability", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"),
 }

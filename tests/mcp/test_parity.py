@@ -99,6 +99,8 @@ FREE: list[tuple[str, dict[str, Any], str]] = [
     ("list_photos", {"slug": "unknown"}, "/v1/restaurants/unknown/photos?limit=10"),
     ("get_insight", {"slug": SLUG}, f"{RECORD}/insight"),
     ("get_history", {"slug": "unknown"}, "/v1/restaurants/unknown/history?limit=10"),
+    ("get_menu", {"slug": SLUG}, f"{RECORD}?fields=menu"),
+    ("get_menu", {"slug": "unknown"}, "/v1/restaurants/unknown?fields=menu"),
 ]
 ADDRESSES = {
     5: "/v1/restaurants?market=copenhagen&cuisine=seafood&rating_min=5&limit=10",

@@ -13,6 +13,7 @@ from tests.support.wallets import fresh_wallet
 NAMES = [
     "search_restaurants",
     "get_restaurant",
+    "get_menu",
     "find_landmark",
     "get_surroundings",
     "list_offers",
@@ -102,7 +103,7 @@ def test_what_is_sold_says_so_and_how_its_price_is_learnt(name: str) -> None:
     assert "an unpaid call tells the price" in description
 
 
-@pytest.mark.parametrize("name", ["search_restaurants", "find_landmark", "list_offers", "book_table"])
+@pytest.mark.parametrize("name", ["search_restaurants", "get_menu", "find_landmark", "list_offers", "book_table"])
 def test_what_is_free_says_so(name: str) -> None:
     assert "free" in SERVER.tools_by_name[name].definition["description"].lower()
 

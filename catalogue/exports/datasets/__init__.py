@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from catalogue.exports.datasets import groups, history, landmarks, photos, restaurants, reviews
+from catalogue.exports.datasets import groups, history, landmarks, menus, photos, restaurants, reviews
 from catalogue.exports.datasets.base import Dataset
 from catalogue.exports.datasets.fields import Column
 from catalogue.models import Export
@@ -13,6 +13,7 @@ DATASETS: Mapping[str, Dataset] = {
     Export.Dataset.PHOTOS: photos.DATASET,
     Export.Dataset.LANDMARKS: landmarks.DATASET,
     Export.Dataset.HISTORY: history.DATASET,
+    Export.Dataset.MENUS: menus.DATASET,
 }
 # The values of `fields`; the core fields are always exported.
 CORE, REVIEWS, CONTEXT, INSIGHT = "core", "reviews", "context", "ai_insight"
@@ -24,6 +25,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
 GROUP_DATASETS: Mapping[str, str] = {
     "photos": Export.Dataset.PHOTOS,
     "history": Export.Dataset.HISTORY,
+    "menu": Export.Dataset.MENUS,
 }
 
 

@@ -84,7 +84,9 @@ def order_export(
     """
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
-    product = payment_state.PRODUCTS[kind.dataset]
+    product = payment_state.PRODUCTS.get(kind.dataset)
+    if product is None:
+        return OrderedExport(commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now))
     commands.require_tier(caller, load_price_list([product], now=now).from_tier)
     if is_free_by_plan([product], caller=caller, now=now):
         return OrderedExport(commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now))

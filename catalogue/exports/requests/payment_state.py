@@ -30,7 +30,8 @@ from payments.models import Payment
 logger = logging.getLogger(__name__)
 
 Status, State = Export.Status, Payment.State
-PRODUCTS = {str(dataset): f"export_{dataset}" for dataset in Export.Dataset.values}
+# What is sold as which product; menus are free, as in a record.
+PRODUCTS = {str(dataset): f"export_{dataset}" for dataset in Export.Dataset.values if dataset != Export.Dataset.MENUS}
 # An unpaid order is cancelled after this time.
 PAYMENT_TIMEOUT = timedelta(hours=1)
 NOT_PAID = "It was not paid for within an hour."

@@ -72,13 +72,14 @@ def quote_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) ->
     """Return the quote of an export. At most six queries. Raises what parse_spec raises."""
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
-    product = payment_state.PRODUCTS[kind.dataset]
-    price, refused, is_given = None, "", False
+    product = payment_state.PRODUCTS.get(kind.dataset)
+    price, refused, is_given = None, "", product is None
     try:
-        listed = load_price_list([product], now=now)
-        price = listed.quote(caller.terms).amount
-        commands.require_tier(caller, listed.from_tier)
-        is_given = is_free_by_plan([product], caller=caller, now=now)
+        if product is not None:
+            listed = load_price_list([product], now=now)
+            price = listed.quote(caller.terms).amount
+            commands.require_tier(caller, listed.from_tier)
+            is_given = is_free_by_plan([product], caller=caller, now=now)
     except (TierRequired, NotSold) as refusal:
         refused = refusal.message
     options = {name: value for name, value in wishes.items() if value}
@@ -104,8 +105,9 @@ def order_free_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetim
     """
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
-    product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, load_price_list([product], now=now).from_tier)
-    if not is_free_by_plan([product], caller=caller, now=now):
-        raise ExportHasPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
+    product = payment_state.PRODUCTS.get(kind.dataset)
+    if product is not None:
+        commands.require_tier(caller, load_price_list([product], now=now).from_tier)
+        if not is_free_by_plan([product], caller=caller, now=now):
+            raise ExportHasPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
     return commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now)

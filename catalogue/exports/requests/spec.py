@@ -61,6 +61,10 @@ def parse_spec(
     spec = ExportSpec(dataset, format, filters, tuple(sorted({*fields} - {datasets.CORE})), since=None)
     if since_export is None:
         return spec
+    if datasets.DATASETS[dataset].removed is None:
+        raise InvalidRequest(
+            f"An export of {dataset} is always whole: leave `since_export` out.", param="since_export"
+        )
     since = Export.objects.filter(wallet=wallet).known_as(since_export).first()
     if since is None:
         raise InvalidRequest("You have no such export.", param="since_export")

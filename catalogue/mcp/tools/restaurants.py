@@ -56,6 +56,10 @@ def get_restaurant(call: ToolCall, values: Values) -> ToolResult:
     return paywall.deliver(call, responses.restaurant(values.pop("slug"), values, now=call.now, is_buyer=is_buyer))
 
 
+def get_menu(call: ToolCall, values: Values) -> ToolResult:
+    return ToolResult(responses.restaurant(values["slug"], {"fields": ["menu"]}, now=call.now).body)
+
+
 def list_reviews(call: ToolCall, values: Values) -> ToolResult:
     has_bought = partial(paywall.has_bought_insight, call)
     slug = values.pop("slug")
@@ -84,6 +88,7 @@ SEARCH_RESTAURANTS = declare(
 )
 FIND_LANDMARK = declare("find_landmark", find_landmark, serializer=lookups.LandmarkParams)
 GET_RESTAURANT = declare("get_restaurant", get_restaurant, serializer=restaurants.RestaurantParams)
+GET_MENU = declare("get_menu", get_menu, serializer=restaurants.RestaurantParams)
 LIST_REVIEWS = declare("list_reviews", list_reviews, serializer=restaurants.ReviewParams)
 LIST_PHOTOS = declare("list_photos", list_photos, serializer=restaurants.PhotoParams)
 GET_SURROUNDINGS = declare("get_surroundings", get_surroundings, serializer=restaurants.ContextParams)

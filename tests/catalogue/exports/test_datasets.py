@@ -32,8 +32,10 @@ from catalogue.serializers.paid_groups import PhotoRecord
 from catalogue.serializers.restaurants import RestaurantRecord
 from framework.api.renderers import JSONRenderer
 from framework.public_ids import encode
+from orders.models import MenuItem
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
+from tests.support import builders as venues
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,6 +122,10 @@ def odd() -> list[Restaurant]:
         name=AWKWARD[::-1], cuisine=builders.cuisine("pizza"), attributes={"a/b~": AWKWARD}, phone="+4532155656"
     )
     builders.cuisine("seafood")
+    venue = venues.venue()
+    venues.menu(venue)
+    MenuItem.objects.update(name=AWKWARD, translations={"da": {"name": AWKWARD}}, allergens=["milk"])
+    builders.listing(plain, venue)
     return [plain, odd, empty]
 
 

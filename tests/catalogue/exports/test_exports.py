@@ -109,7 +109,11 @@ def test_a_wallet_below_enterprise_is_reported_so_and_nothing_is_begun(
     ("wanted", "param", "words"),
     [
         ({"fliter": {}}, "fliter", "Did you mean `filter`?"),
-        ({"dataset": "menus"}, "dataset", "This must be one of: restaurants, reviews, photos, landmarks, history."),
+        (
+            {"dataset": "menu"},
+            "dataset",
+            "This must be one of: restaurants, reviews, photos, landmarks, history, menus.",
+        ),
         ({"format": "docx"}, "format", "This must be one of: parquet, jsonl.gz, csv.gz."),
         ({"filter": []}, "filter", "This must be an object."),
         ({"filter": {"marked": "paris"}}, "filter.marked", "Did you mean `market`?"),

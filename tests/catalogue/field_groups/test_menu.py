@@ -9,6 +9,7 @@ from accounts.models import Venue
 from catalogue.models import Listing
 from orders.models import Menu, MenuItem
 from tests.catalogue import builders
+from tests.mcp.client import call
 from tests.support import builders as venues
 from tests.support.query_counts import costing
 
@@ -49,6 +50,7 @@ def test_the_published_menu_is_shown_with_prices_and_without_what_concerns_the_k
             "photo": None,
             "is_available": True,
             "is_sold_out": False,
+            "sold_out_until": None,
             "translations": {},
             "modifier_groups": ["size"],
         }
@@ -66,3 +68,11 @@ def test_a_menu_that_is_not_published_or_of_an_inactive_listing_is_null(client: 
     assert ask(client) is None
     Listing.objects.filter(venue=joined).delete()
     assert ask(client) is None
+
+
+@pytest.mark.usefixtures("joined")
+def test_agents_read_the_menu_for_free(client: Client) -> None:
+    content = call(client, "get_menu", slug="noma")["structuredContent"]
+    assert (content["slug"], content["menu"]) == ("noma", ask(client))
+    Menu.objects.update(is_published=False)
+    assert call(client, "get_menu", slug="noma")["structuredContent"]["menu"] is None
