@@ -373,7 +373,8 @@ class MenuItemRecord(serializers.ModelSerializer[MenuItem]):
 
     @extend_schema_field({"type": ["string", "null"], "format": "date-time"})
     def get_sold_out_until(self, item: MenuItem) -> str | None:
-        return serializers.DateTimeField().to_representation(item.get_sold_out_until(self.context["at"]))
+        until = item.get_sold_out_until(self.context["at"])
+        return serializers.DateTimeField().to_representation(until) if until else None
 
     @extend_schema_field(TRANSLATIONS)
     def get_translations(self, item: MenuItem) -> dict[str, Any]:

@@ -345,6 +345,9 @@ class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierF
 
 def check_group(rows: forms.BaseInlineFormSet[Any, Any, Any], kept: Sequence[Modifier]) -> None:
     """Raise ValidationError unless the group can be asked with these modifiers and those that were added meanwhile."""
+    if None in (rows.instance.min_choices, rows.instance.max_choices):
+        # The form of the group has errors.
+        return
     shown = {form.instance.pk for form in rows.forms}
     added = [row for row in rows.get_queryset() if row.pk not in shown]
     if message := group_rules.find_error(rows.instance, [*kept, *added]):

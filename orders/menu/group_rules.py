@@ -23,8 +23,6 @@ def find_error(group: ModifierGroup, modifiers: Sequence[Modifier]) -> str | Non
         return "A modifier cannot ask for a group whose modifiers ask for another."
     if nested and Modifier.objects.filter(nested_group=group.pk).exists():
         return "A modifier asks for this group, so its modifiers cannot ask for another."
-    if group.min_choices is None or group.max_choices is None:
-        return None
     defaults = sum(modifier.is_default for modifier in modifiers)
     problem = find_number_problem(group.min_choices, group.max_choices, choices=len(modifiers), defaults=defaults)
     return problem[1] if problem else None

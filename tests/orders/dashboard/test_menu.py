@@ -504,8 +504,7 @@ def test_a_dish_is_sold_out_until_a_time_by_the_venues_clock(manager: Client, ve
         manager.post(f"{path}/sold-out", {"to": "out", "until": "soon"}, follow=True)
     )
     manager.post(f"{path}/sold-out", {"to": "back"})
-    item.refresh_from_db()
-    assert item.sold_out_until is None
+    assert MenuItem.objects.get().sold_out_until is None
     assert events(venue) == ["menu.item_sold_out", "menu.updated", "menu.updated"]
 
 
@@ -524,6 +523,5 @@ def test_the_form_of_a_dish_sets_and_ends_until_when_it_is_sold_out(manager: Cli
     refused = manager.post(path, form_of(manager.get(path), "menu-row") | {"sold_out_until": "2026-11-21T15:59"})
     assert (refused.status_code, "Enter a time in the future, or none." in text(refused)) == (400, True)
     assert manager.post(path, form_of(manager.get(path), "menu-row") | {"sold_out_until": ""}).status_code == 302
-    item.refresh_from_db()
-    assert item.sold_out_until is None
+    assert MenuItem.objects.get().sold_out_until is None
     assert events(venue) == ["menu.updated", "menu.updated"]
