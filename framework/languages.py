@@ -56,6 +56,12 @@ def is_right_to_left() -> bool:
     return translation.get_language_bidi()
 
 
+def _locale() -> Locale:
+    """Return the locale of dates and amounts: of the current language, of Portugal for Portuguese."""
+    language = translation.get_language() or "en"
+    return Locale.parse({"pt": "pt-PT"}.get(language, language), sep="-")
+
+
 def translate(row: Mapping[str, Any], field: str, default: str) -> str:
     """Return a text of a row's `translations`, {'da': {'name': ...}}, in the current language; else the default."""
     return (row.get(translation.get_language() or "") or {}).get(field) or default
@@ -63,7 +69,7 @@ def translate(row: Mapping[str, Any], field: str, default: str) -> str:
 
 def format_money(amount: Decimal, currency: str) -> str:
     """Format an amount in the current language, with the decimals that it has: `€9.50`, `9,50 €`."""
-    locale = Locale.parse(translation.get_language() or "en", sep="-")
+    locale = _locale()
     decimals = max(0, -int(amount.as_tuple().exponent))
     pattern = copy(locale.currency_formats["standard"])
     pattern.frac_prec = (decimals, decimals)
@@ -72,33 +78,33 @@ def format_money(amount: Decimal, currency: str) -> str:
 
 
 def format_number(number: Decimal | int) -> str:
-    return format_decimal(number, locale=translation.get_language())
+    return format_decimal(number, locale=_locale())
 
 
 def format_clock(moment: datetime | time) -> str:
     """Format a time, or the time of an aware datetime in its zone, on a 24-hour clock: `18:45`, `18.45`."""
     if isinstance(moment, time):
         moment = datetime.combine(date.min, moment)
-    return format_skeleton("Hm", moment, tzinfo=moment.tzinfo, locale=translation.get_language())
+    return format_skeleton("Hm", moment, tzinfo=moment.tzinfo, locale=_locale())
 
 
 def format_day(day: date) -> str:
     """Format a date unambiguously: `Saturday 28 November 2026`, `lørdag den 28. november 2026`."""
-    language = translation.get_language() or "en"
-    return format_date(day, "EEEE d MMMM y" if language == "en" else "full", locale=language)
+    locale = _locale()
+    return format_date(day, "EEEE d MMMM y" if locale.language == "en" else "full", locale=locale)
 
 
 def format_day_of_month(day: date) -> str:
     """Format a date without its year: `28 Nov`, `28. nov.`."""
-    language = translation.get_language() or "en"
-    if language == "en":
-        return format_date(day, "d MMM", locale=language)
-    return format_skeleton("MMMd", day, locale=language)
+    locale = _locale()
+    if locale.language == "en":
+        return format_date(day, "d MMM", locale=locale)
+    return format_skeleton("MMMd", day, locale=locale)
 
 
 def format_weekday(day: date) -> str:
     """Format the day of the week: `Sat`, `lør.`."""
-    return format_date(day, "EEE", locale=translation.get_language())
+    return format_date(day, "EEE", locale=_locale())
 
 
 def format_moment(moment: datetime, zone: str) -> str:

@@ -52,7 +52,8 @@ class GuestFieldsMixin:
             return validate_with(PhoneField(), add_country_code(number, country=country))
         except forms.ValidationError as error:
             hint = PHONE_HELP if country else _("Begin it with + and the country code.")
-            raise forms.ValidationError(f"{_('This is not a phone number.')} {hint}") from error
+            message = _("This is not a phone number.")
+            raise forms.ValidationError(f"{message} {hint}") from error
 
     def clean_special_requests(self) -> str:
         return validate_requests(self.cleaned_data["special_requests"])

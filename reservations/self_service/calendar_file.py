@@ -41,7 +41,8 @@ def build(reservation: Reservation) -> str:
     event.add("summary", summary % {"party_size": reservation.party_size, "venue": one_line(venue.name)})
     event.add("location", ", ".join(one_line(part) for part in (venue.name, venue.address) if part))
     code = _("Code %(code)s") % {"code": reservation.code}
-    event.add("description", f"{code}\n{_('View, change or cancel:')} {link}")
+    view = _("View, change or cancel:")
+    event.add("description", f"{code}\n{view} {link}")
     event.add("url", link)
     organizer = icalendar.vCalAddress(f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}")
     organizer.params["CN"] = one_line(venue.name).replace('"', "'")
