@@ -172,8 +172,8 @@ def test_each_mail_is_in_one_language(trattoria: Venue, kind: GuestMail.Kind) ->
     )
     with time_machine.travel(NOW, tick=False):
         message = templates.build_mail(notice)
-    check(message.subject)
-    check(message.body)
+    check(str(message.subject))
+    check(str(message.body))
     check(str(message.alternatives[0][0]))
     for attached in message.attachments:
         lines = str(attached[1]).replace("\r\n ", "").splitlines()
