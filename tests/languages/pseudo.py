@@ -38,10 +38,10 @@ def activated(folder: Path) -> Iterator[None]:
         write_mo(file, catalog)
     try:
         with override_settings(LOCALE_PATHS=[folder]):
-            trans_real._translations.clear()  # noqa: SLF001  # Django caches catalogues
+            trans_real._translations.clear()  # type: ignore[attr-defined]  # noqa: SLF001  # cached catalogues
             yield
     finally:
-        trans_real._translations.clear()  # noqa: SLF001  # Django caches catalogues
+        trans_real._translations.clear()  # type: ignore[attr-defined]  # noqa: SLF001  # cached catalogues
 
 
 class Unmarked(HTMLParser):
