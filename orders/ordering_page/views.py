@@ -318,7 +318,7 @@ def render_refusal(
         # An order at the table has no field for the time.
         if visit.fulfilment == Fulfilment.PICKUP and form.add_refusal(capacity.PARAM):
             return render_checkout(visit, quote, form, status=409)
-        quote.problems.append(_("The kitchen takes no more orders at the moment. Please try again later."))
+        quote.problems.append(_("The kitchen cannot take more orders at the moment. Please try again later."))
     else:
         others = basket.explain(refusal, quote, at=at)
         unknown = [param for param in others if not form.add_refusal(param)]
