@@ -1,30 +1,65 @@
-"""The languages of guests' pages: texts by gettext (locale/), amounts and times by babel.
+"""The languages of guests' pages: texts by gettext (locale/), amounts, dates and times by babel.
 
-A page chooses the language with `activate_for`. Where none is chosen, texts are in English.
+A page chooses the language with `activate_for`. Where none is chosen, as in the APIs, texts are in English.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from datetime import datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_skeleton
+from babel.dates import format_date, format_skeleton
+from babel.languages import get_official_languages
 from babel.numbers import format_decimal
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation.trans_real import parse_accept_lang_header
 
 
 @contextmanager
-def activate_for(request: HttpRequest, asked: str) -> Iterator[str]:
-    """Use the language asked for, or else the one that the browser prefers, of settings.LANGUAGES; yield it."""
-    is_known = asked in dict(settings.LANGUAGES)
-    language = asked if is_known else translation.get_language_from_request(request)
+def activate_for(request: HttpRequest, *, guest: str = "", venue: str = "") -> Iterator[str]:
+    """Use the first language that we have: of the parameter `lang`, the guest, the browser, the venue; yield it."""
+    header = request.headers.get("Accept-Language", "")
+    accepted = (language for language, _quality in parse_accept_lang_header(header.lower()))
+    asked = request.POST.get("lang") or request.GET.get("lang", "")
+    language = next(filter(None, map(find_language, (asked, guest, *accepted, venue))), settings.LANGUAGE_CODE)
     with translation.override(language):
         yield language
+
+
+def list_languages() -> list[tuple[str, str]]:
+    """Return the codes and own names of the languages of guests' pages: ("da", "Dansk")."""
+    return list(settings.LANGUAGES)
+
+
+def find_language(tag: str) -> str:
+    """Return the language of settings.LANGUAGES for a tag such as `de-AT`: `de`; empty if there is none."""
+    try:
+        return translation.get_supported_language_variant(tag)
+    except LookupError:
+        return ""
+
+
+def language_of_country(country: str | None) -> str:
+    """Return the first official language of a country (ISO 3166-1 alpha-2) that we have, else English."""
+    official = get_official_languages(country, de_facto=True) if country else ()
+    return next(filter(None, map(find_language, official)), settings.LANGUAGE_CODE)
+
+
+def is_right_to_left() -> bool:
+    return translation.get_language_bidi()
+
+
+def _locale() -> Locale:
+    """Return the locale of dates and amounts: of the current language, of Portugal for Portuguese."""
+    language = translation.get_language() or "en"
+    return Locale.parse({"pt": "pt-PT"}.get(language, language), sep="-")
 
 
 def translate(row: Mapping[str, Any], field: str, default: str) -> str:
@@ -34,7 +69,7 @@ def translate(row: Mapping[str, Any], field: str, default: str) -> str:
 
 def format_money(amount: Decimal, currency: str) -> str:
     """Format an amount in the current language, with the decimals that it has: `€9.50`, `9,50 €`."""
-    locale = Locale.parse(translation.get_language() or "en", sep="-")
+    locale = _locale()
     decimals = max(0, -int(amount.as_tuple().exponent))
     pattern = copy(locale.currency_formats["standard"])
     pattern.frac_prec = (decimals, decimals)
@@ -43,9 +78,36 @@ def format_money(amount: Decimal, currency: str) -> str:
 
 
 def format_number(number: Decimal | int) -> str:
-    return format_decimal(number, locale=translation.get_language())
+    return format_decimal(number, locale=_locale())
 
 
-def format_clock(moment: datetime) -> str:
-    """Format the time of an aware datetime in its zone on a 24-hour clock: `18:45`, `18.45`."""
-    return format_skeleton("Hm", moment, tzinfo=moment.tzinfo, locale=translation.get_language())
+def format_clock(moment: datetime | time) -> str:
+    """Format a time, or the time of an aware datetime in its zone, on a 24-hour clock: `18:45`, `18.45`."""
+    if isinstance(moment, time):
+        moment = datetime.combine(date.min, moment)
+    return format_skeleton("Hm", moment, tzinfo=moment.tzinfo, locale=_locale())
+
+
+def format_day(day: date) -> str:
+    """Format a date unambiguously: `Saturday 28 November 2026`, `lørdag den 28. november 2026`."""
+    locale = _locale()
+    return format_date(day, "EEEE d MMMM y" if locale.language == "en" else "full", locale=locale)
+
+
+def format_day_of_month(day: date) -> str:
+    """Format a date without its year: `28 Nov`, `28. nov.`."""
+    locale = _locale()
+    if locale.language == "en":
+        return format_date(day, "d MMM", locale=locale)
+    return format_skeleton("MMMd", day, locale=locale)
+
+
+def format_weekday(day: date) -> str:
+    """Format the day of the week: `Sat`, `lør.`."""
+    return format_date(day, "EEE", locale=_locale())
+
+
+def format_moment(moment: datetime, zone: str) -> str:
+    """Format a moment by the clock of the zone: `18:30 on Saturday 28 November 2026`."""
+    there = moment.astimezone(ZoneInfo(zone))
+    return _("%(time)s on %(day)s") % {"time": format_clock(there), "day": format_day(there.date())}

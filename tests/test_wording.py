@@ -49,12 +49,17 @@ def templates() -> list[Path]:
 
 def modules() -> list[Path]:
     """The Python modules with labels, help texts and messages of pages."""
-    found = [path for app in APPS for part in ("pages", "admin") for path in (ROOT / app / part).rglob("*.py")]
+    found = [
+        path for app in APPS for part in ("admin", "dashboard", "forms") for path in (ROOT / app / part).rglob("*.py")
+    ]
     found += [path for app in APPS for path in (ROOT / app).glob("*forms.py")]
     return sorted(
         [
             *found,
-            ROOT / "reservations/mail/templates.py",
+            ROOT / "reservations/mail/texts.py",
+            *(ROOT / "reservations/booking_page").rglob("*.py"),
+            *(ROOT / "reservations/self_service").rglob("*.py"),
+            *(ROOT / "orders/ordering_page").rglob("*.py"),
             ROOT / "reservations/service/display_status.py",
             ROOT / "accounts/tenancy/team.py",
         ]

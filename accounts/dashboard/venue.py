@@ -17,7 +17,7 @@ from framework.timezones import zone_names
 
 # The title and the fields of each section.
 SECTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "details": ("Restaurant", ("name", "address", "phone", "timezone")),
+    "details": ("Restaurant", ("name", "address", "phone", "timezone", "language")),
     "orders": ("Orders", ("currency", "prices_include_tax", "payment_methods")),
     "reservations": (
         "Reservations",

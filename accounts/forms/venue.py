@@ -48,6 +48,7 @@ class SettingsForm(VenueForm, ConflictCheckForm):
         fields = ()
         labels = {
             "timezone": "Time zone",
+            "language": "Language",
             "payment_methods": "Payment labels",
             "prices_include_tax": "Menu prices include tax",
             "max_days_ahead": "Booking window in days",

@@ -5,6 +5,8 @@ from django.db import transaction
 from accounts.models import Account, ApiKey, Membership, Role, User, Venue
 from accounts.models.api_keys import CreatedApiKey
 from framework.errors import InvalidRequest
+from framework.languages import language_of_country
+from framework.phone_numbers import country_of_zone
 
 # Leaves room for " (sandbox)" in the column.
 MAX_NAME_LENGTH = 190
@@ -25,13 +27,11 @@ def create_account(user: User, *, name: str, timezone: str, currency: str) -> Cr
     with transaction.atomic():
         account = Account.objects.create(name=name)
         Membership.objects.create(account=account, user=user, role=Role.OWNER)
-        Venue.objects.create(account=account, name=name, timezone=timezone, currency=currency)
+        language = language_of_country(country_of_zone(timezone))
+        settings = {"timezone": timezone, "currency": currency, "language": language}
+        Venue.objects.create(account=account, name=name, **settings)
         sandbox = Venue.objects.create(
-            account=account,
-            name=f"{name[:MAX_NAME_LENGTH]} (sandbox)",
-            timezone=timezone,
-            currency=currency,
-            is_sandbox=True,
+            account=account, name=f"{name[:MAX_NAME_LENGTH]} (sandbox)", is_sandbox=True, **settings
         )
         user.remember_venue(sandbox)
         return ApiKey.create(sandbox, name="First key")
@@ -44,5 +44,10 @@ def add_venue(account: Account, *, name: str, timezone: str, currency: str, is_s
         if locked.venues.count() >= MAX_VENUES:
             raise TooManyVenues(f"An account can have at most {MAX_VENUES} restaurants. Contact us if you need more.")
         return Venue.objects.create(
-            account=locked, name=name, timezone=timezone, currency=currency, is_sandbox=is_sandbox
+            account=locked,
+            name=name,
+            timezone=timezone,
+            currency=currency,
+            language=language_of_country(country_of_zone(timezone)),
+            is_sandbox=is_sandbox,
         )

@@ -2,6 +2,7 @@
 
 from typing import Self
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
@@ -9,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from accounts.models.users import Account, Membership, User
 from framework.db.row_history import track_history
+from framework.languages import list_languages
 from framework.public_ids import PublicId, new_id
 from framework.timezones import validate_zone
 
@@ -72,6 +74,13 @@ class Venue(models.Model):
         default=list,
         blank=True,
         help_text="Allowed payment labels of orders, separated by commas; empty: any",
+    )
+    language = models.CharField(
+        max_length=10,
+        choices=list_languages,
+        default=settings.LANGUAGE_CODE,
+        db_default=settings.LANGUAGE_CODE,
+        help_text="Of mail and pages for guests whose own language is unknown",
     )
     address = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="Shown to guests")
     phone = models.CharField(max_length=40, blank=True, default="", db_default="", help_text="Shown to guests")

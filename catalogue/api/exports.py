@@ -85,7 +85,7 @@ class ExportViewSet(DataViewSet[Export]):
         extensions=product_extensions(*payment_state.PRODUCTS.values(), one_a_call=True),
     )
     def create(self, request: Request) -> Response:
-        """Start an export; workers write its files. Sold from the Enterprise tier, each separately.
+        """Start an export; workers write its files. Needs the Enterprise tier, each separately.
 
         While an equal export is unfinished, this returns it, free; the payment of an export always returns that
         export. An export that fails, or is cancelled before it has succeeded, is refunded. A wallet has at most three

@@ -155,7 +155,7 @@ class RestaurantViewSet(DataViewSet[Any]):
     )
     @action(detail=True)
     def reviews(self, request: Request, slug: str) -> HttpResponse:
-        """Reviews with filters and sorting, and a summary of all. Sold from the Pro tier, each page separately; a page
+        """Reviews with filters and sorting, and a summary of all. Needs the Pro tier, each page separately; a page
         without reviews is free. `ids` that the insight of the restaurant cites are free for a day after you bought it.
         """
         params = ReviewParams.read(request)
@@ -168,7 +168,7 @@ class RestaurantViewSet(DataViewSet[Any]):
     )
     @action(detail=True)
     def photos(self, request: Request, slug: str) -> HttpResponse:
-        """Photos, newest first, with their authors and licences. Their URLs need no payment. Sold from the Pro tier,
+        """Photos, newest first, with their authors and licences. Their URLs need no payment. Needs the Pro tier,
         each page separately; a page without photos is free.
         """
         params = PhotoParams.read(request)
@@ -202,7 +202,7 @@ class RestaurantViewSet(DataViewSet[Any]):
     @action(detail=True)
     def insight(self, request: Request, slug: str) -> HttpResponse:
         """A summary of the reviews, the best time to go, dishes and complaints, each with the reviews that it cites.
-        Sold from the Premium tier; null is free, with a reason.
+        Needs the Premium tier; null is free, with a reason.
         """
         params = InsightParams.read(request)
         now = timezone.now()
@@ -220,7 +220,7 @@ class RestaurantViewSet(DataViewSet[Any]):
     @action(detail=True)
     def history(self, request: Request, slug: str) -> HttpResponse:
         """Versions, newest first, with their validity, their actor, and their changes as JSON Patch (RFC 6902) with
-        the old values. Sold from the Premium tier; a page without changes is free.
+        the old values. Needs the Premium tier; a page without changes is free.
         """
         params = HistoryParams.read(request)
         now = timezone.now()
@@ -347,7 +347,7 @@ class ReviewViewSet(DataViewSet[Any]):
         errors=[403, 404, 409],
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
-        """A review by its id, which insights and photos name. Sold from the Pro tier; free for a day after you bought
+        """A review by its id, which insights and photos name. Needs the Pro tier; free for a day after you bought
         the insight that cites it: call with the `X-Receipt` of the insight, or with the session of the wallet.
         """
         now = timezone.now()
@@ -359,7 +359,7 @@ class ChangeViewSet(DataViewSet[Any]):
     @paid_operation("list_changes", "Follow changes", ChangeParams, answer=FeedAnswer, products=[field_groups.HISTORY])
     def list(self, request: Request) -> HttpResponse:
         """Every change of every restaurant, in commit order. Continue from `next_since` at any time: no change is
-        missed or repeated. Sold from the Premium tier; a page without changes is free.
+        missed or repeated. Needs the Premium tier; a page without changes is free.
         """
         params = ChangeParams.read(request)
         with_record = params.pop("include", None) is not None

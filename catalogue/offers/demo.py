@@ -10,6 +10,7 @@ from accounts.models import Account, Venue
 from catalogue.models import FlowRule, Listing, Market, Restaurant, SearchRow
 from catalogue.offers.slot_materialization import materialize_slots
 from framework.db.locks import AdvisoryLock
+from framework.languages import language_of_country
 from reservations.models import ServicePeriod, Table
 
 ACCOUNT = "Demo restaurants"
@@ -56,6 +57,7 @@ def create_offers(*, per_market: int, now: datetime) -> tuple[int, int, int]:
                 name=restaurant.name,
                 timezone=restaurant.market.timezone,
                 currency=restaurant.market.currency,
+                language=language_of_country(restaurant.market.country),
             )
             venues.append(venue)
             tables += [

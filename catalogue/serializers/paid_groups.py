@@ -268,7 +268,7 @@ class InsightRecord(serializers.Serializer[Any]):
     reviews_through = DateTimeField(help_text="The newest of them.")
     generated_at = DateTimeField()
     model = serializers.CharField(help_text="What wrote it, and in which version.")
-    stale = serializers.BooleanField(help_text="Whether it will be written anew, as much has changed since.")
+    stale = serializers.BooleanField(help_text="Whether it will be regenerated, as much has changed since.")
     disclosure = serializers.CharField(help_text="How it was made, and what was not read.")
 
 

@@ -195,8 +195,18 @@ SECURE_HSTS_SECONDS = env.number("HSTS_S", 31_536_000 if PUBLIC_BASE_URL.startsw
 
 # Language, time, static files
 LANGUAGE_CODE = "en"
-# Of the guests' pages that choose a language (framework/languages.py); all others are in English.
-LANGUAGES = [("en", "English"), ("da", "Dansk")]
+# Of the guests' pages and mail (framework/languages.py); all other pages are in English.
+LANGUAGES = [
+    ("en", "English"),
+    ("da", "Dansk"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("it", "Italiano"),
+    ("ja", "日本語"),
+    ("nl", "Nederlands"),
+    ("pt", "Português"),
+]
 USE_I18N = True
 LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = "framework.formats"

@@ -26,7 +26,17 @@ from framework.api.error_handler import reject_unsafe_method
 CHANGELOG = BASE / "CHANGELOG.md"
 # In the order of the menu. Guides that are in none of these groups are for operators.
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Management API": ("keys", "idempotency", "orders", "menus", "ordering-page", "booking", "guests", "webhooks"),
+    "Management API": (
+        "keys",
+        "idempotency",
+        "orders",
+        "menus",
+        "ordering-page",
+        "booking",
+        "guests",
+        "languages",
+        "webhooks",
+    ),
     "Data API": tuple(FOR_CALLERS),
     "Agents": ("mcp",),
     "Reference": ("glossary",),

@@ -48,7 +48,7 @@ class InternalError(ApiError):
     code = ErrorCode.INTERNAL_ERROR
 
     def __init__(self) -> None:
-        super().__init__("Something broke on our side. Tell us the request_id.")
+        super().__init__("This is an error on our side. Contact us with the request_id.")
 
 
 def is_api(request: HttpRequest) -> bool:

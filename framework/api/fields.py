@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from framework.errors import unknown_name
@@ -33,12 +34,12 @@ class TextField(serializers.CharField):
     format: str | None = None
     default_error_messages = {
         "type": "This must be a string.",
-        "blank": "This must not be empty.",
+        "blank": _("This must not be empty."),
         "null": "This must not be null.",
         "required": "This is required.",
-        "max_length": "This must be at most {max_length} characters long.",
-        "min_length": "This must be at least {min_length} characters long.",
-        "control": "This holds a control character.",
+        "max_length": _("This must be at most {max_length} characters long."),
+        "min_length": _("This must be at least {min_length} characters long."),
+        "control": _("This holds a control character."),
     }
 
     def __init__(self, *, pattern: str | None = None, hint: str = "", lines: bool = False, **options: Any) -> None:
@@ -243,14 +244,14 @@ class EmailField(TextField):
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        name, _, domain = text.rpartition("@")
+        name, _at, domain = text.rpartition("@")
         try:
             validate_email(text)
             # Mail servers get the domain in IDNA, where labels grow, and where some letters become others, such as
             # another @.
             validate_email(f"{name}@{domain.encode('idna').decode()}")
         except (ValidationError, UnicodeError) as error:
-            raise serializers.ValidationError("This must be an email address.") from error
+            raise serializers.ValidationError(_("This must be an email address.")) from error
         if not name.isascii():
             raise serializers.ValidationError("What stands before the @ must be ASCII; not all servers take others.")
         return text

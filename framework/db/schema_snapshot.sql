@@ -511,7 +511,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_c0b37() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (NEW."account_id", NEW."address", NEW."auto_confirm_max_party", NEW."created_at", NEW."currency", NEW."forgets_guests_after_days", NEW."id", NEW."is_bookable_online", NEW."is_sandbox", NEW."mails_guests", NEW."max_days_ahead", NEW."name", NEW."payment_methods", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."phone", NEW."prices_include_tax", NEW."proves_guests", NEW."timezone", NEW."when_full"); RETURN NULL;
+                    INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "language", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (NEW."account_id", NEW."address", NEW."auto_confirm_max_party", NEW."created_at", NEW."currency", NEW."forgets_guests_after_days", NEW."id", NEW."is_bookable_online", NEW."is_sandbox", NEW."language", NEW."mails_guests", NEW."max_days_ahead", NEW."name", NEW."payment_methods", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."phone", NEW."prices_include_tax", NEW."proves_guests", NEW."timezone", NEW."when_full"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_d3b8e() RETURNS trigger
@@ -661,7 +661,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_74b9e() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;
+                    INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "language", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."language", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_82097() RETURNS trigger
@@ -991,7 +991,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_d2b7c() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;
+                    INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "language", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."language", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_d2fe0() RETURNS trigger
@@ -1726,6 +1726,7 @@ CREATE TABLE public.accounts_venue (
     proves_guests boolean DEFAULT false NOT NULL,
     forgets_guests_after_days smallint,
     created_at timestamp with time zone NOT NULL,
+    language character varying(10) DEFAULT 'en'::character varying NOT NULL,
     CONSTRAINT accounts_venue_auto_confirm_max_party_check CHECK ((auto_confirm_max_party >= 0)),
     CONSTRAINT accounts_venue_forgets_guests_after_days_check CHECK ((forgets_guests_after_days >= 0)),
     CONSTRAINT accounts_venue_max_days_ahead_check CHECK ((max_days_ahead >= 0)),
@@ -1756,6 +1757,7 @@ CREATE TABLE public.accounts_venuechange (
     proves_guests boolean DEFAULT false NOT NULL,
     forgets_guests_after_days smallint,
     created_at timestamp with time zone NOT NULL,
+    language character varying(10) DEFAULT 'en'::character varying NOT NULL,
     CONSTRAINT accounts_venuechange_auto_confirm_max_party_check CHECK ((auto_confirm_max_party >= 0)),
     CONSTRAINT accounts_venuechange_forgets_guests_after_days_check CHECK ((forgets_guests_after_days >= 0)),
     CONSTRAINT accounts_venuechange_max_days_ahead_check CHECK ((max_days_ahead >= 0))
@@ -3427,6 +3429,7 @@ CREATE TABLE public.reservations_reservation (
     erased_at timestamp with time zone,
     area_id uuid,
     quoted_minutes smallint,
+    language character varying(10) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT reservation_arrival_only_if_confirmed CHECK (((arrival IS NULL) OR ((status)::text = 'confirmed'::text))),
     CONSTRAINT reservation_cancelled_at_if_cancelled CHECK ((((cancelled_at IS NOT NULL) AND ((status)::text = 'cancelled'::text)) OR ((NOT ((status)::text = 'cancelled'::text)) AND (cancelled_at IS NULL)))),
     CONSTRAINT reservation_confirm_by_if_email_confirmation CHECK ((((confirm_by IS NOT NULL) AND ((pending_reason)::text = 'email_confirmation'::text)) OR ((confirm_by IS NULL) AND ((pending_reason IS NULL) OR (NOT (((pending_reason)::text = 'email_confirmation'::text) AND (pending_reason IS NOT NULL))))))),
@@ -4276,61 +4279,63 @@ INSERT INTO public.django_migrations VALUES
 	(29, 'accounts', '0006_order_stages', now()),
 	(30, 'accounts', '0007_menu_events', now()),
 	(31, 'accounts', '0008_menu_scope', now()),
-	(32, 'admin', '0001_initial', now()),
-	(33, 'admin', '0002_logentry_remove_auto_add', now()),
-	(34, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(35, 'payments', '0001_initial', now()),
-	(36, 'payments', '0002_functions_and_triggers', now()),
-	(37, 'payments', '0003_owners_and_receivers', now()),
-	(38, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(39, 'reservations', '0001_initial', now()),
-	(40, 'catalogue', '0001_initial', now()),
-	(41, 'catalogue', '0002_functions_and_triggers', now()),
-	(42, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(43, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
-	(44, 'catalogue', '0005_photo_imports', now()),
-	(45, 'catalogue', '0006_cuisine_tree', now()),
-	(46, 'catalogue', '0007_streets_and_postal_codes', now()),
-	(47, 'catalogue', '0008_bookings_without_offer', now()),
-	(48, 'catalogue', '0009_bookings_of_owners', now()),
-	(49, 'catalogue', '0010_hotels', now()),
-	(50, 'catalogue', '0011_degrees_of_attributes', now()),
-	(51, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
-	(52, 'catalogue', '0013_regions_of_markets', now()),
-	(53, 'catalogue', '0014_deposits', now()),
-	(54, 'catalogue', '0015_phone_contacts', now()),
-	(55, 'catalogue', '0016_phone_contact_index', now()),
-	(56, 'catalogue', '0017_menus_are_exported', now()),
-	(57, 'mfa', '0001_initial', now()),
-	(58, 'mfa', '0002_authenticator_timestamps', now()),
-	(59, 'mfa', '0003_authenticator_type_uniq', now()),
-	(60, 'orders', '0001_initial', now()),
-	(61, 'orders', '0002_functions_and_triggers', now()),
-	(62, 'orders', '0003_allergens_and_photos', now()),
-	(63, 'orders', '0004_order_stages', now()),
-	(64, 'orders', '0005_order_lists', now()),
-	(65, 'orders', '0006_whole_orders', now()),
-	(66, 'orders', '0007_modifiers_on_one_menu', now()),
-	(67, 'orders', '0008_order_with_contact', now()),
-	(68, 'orders', '0009_board_settings', now()),
-	(69, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(70, 'pghistory', '0001_initial', now()),
-	(71, 'pghistory', '0002_aggregateevent', now()),
-	(72, 'pghistory', '0003_auto_20201023_1636', now()),
-	(73, 'pghistory', '0004_auto_20220906_1625', now()),
-	(74, 'pghistory', '0005_events_middlewareevents', now()),
-	(75, 'pghistory', '0006_delete_aggregateevent', now()),
-	(76, 'pghistory', '0007_auto_20250421_0444', now()),
-	(77, 'reservations', '0002_functions_and_triggers', now()),
-	(78, 'reservations', '0003_holds', now()),
-	(79, 'reservations', '0004_validate_seatings', now()),
-	(80, 'reservations', '0005_seating_by_hold', now()),
-	(81, 'reservations', '0006_guest_mail_former', now()),
-	(82, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(83, 'reservations', '0008_branding', now()),
-	(84, 'reservations', '0009_terms_and_deposits', now()),
-	(85, 'sessions', '0001_initial', now()),
-	(86, 'usersessions', '0001_initial', now());
+	(32, 'accounts', '0009_language', now()),
+	(33, 'admin', '0001_initial', now()),
+	(34, 'admin', '0002_logentry_remove_auto_add', now()),
+	(35, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(36, 'payments', '0001_initial', now()),
+	(37, 'payments', '0002_functions_and_triggers', now()),
+	(38, 'payments', '0003_owners_and_receivers', now()),
+	(39, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(40, 'reservations', '0001_initial', now()),
+	(41, 'catalogue', '0001_initial', now()),
+	(42, 'catalogue', '0002_functions_and_triggers', now()),
+	(43, 'catalogue', '0003_suppliers_and_reasons', now()),
+	(44, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(45, 'catalogue', '0005_photo_imports', now()),
+	(46, 'catalogue', '0006_cuisine_tree', now()),
+	(47, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(48, 'catalogue', '0008_bookings_without_offer', now()),
+	(49, 'catalogue', '0009_bookings_of_owners', now()),
+	(50, 'catalogue', '0010_hotels', now()),
+	(51, 'catalogue', '0011_degrees_of_attributes', now()),
+	(52, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
+	(53, 'catalogue', '0013_regions_of_markets', now()),
+	(54, 'catalogue', '0014_deposits', now()),
+	(55, 'catalogue', '0015_phone_contacts', now()),
+	(56, 'catalogue', '0016_phone_contact_index', now()),
+	(57, 'catalogue', '0017_menus_are_exported', now()),
+	(58, 'mfa', '0001_initial', now()),
+	(59, 'mfa', '0002_authenticator_timestamps', now()),
+	(60, 'mfa', '0003_authenticator_type_uniq', now()),
+	(61, 'orders', '0001_initial', now()),
+	(62, 'orders', '0002_functions_and_triggers', now()),
+	(63, 'orders', '0003_allergens_and_photos', now()),
+	(64, 'orders', '0004_order_stages', now()),
+	(65, 'orders', '0005_order_lists', now()),
+	(66, 'orders', '0006_whole_orders', now()),
+	(67, 'orders', '0007_modifiers_on_one_menu', now()),
+	(68, 'orders', '0008_order_with_contact', now()),
+	(69, 'orders', '0009_board_settings', now()),
+	(70, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(71, 'pghistory', '0001_initial', now()),
+	(72, 'pghistory', '0002_aggregateevent', now()),
+	(73, 'pghistory', '0003_auto_20201023_1636', now()),
+	(74, 'pghistory', '0004_auto_20220906_1625', now()),
+	(75, 'pghistory', '0005_events_middlewareevents', now()),
+	(76, 'pghistory', '0006_delete_aggregateevent', now()),
+	(77, 'pghistory', '0007_auto_20250421_0444', now()),
+	(78, 'reservations', '0002_functions_and_triggers', now()),
+	(79, 'reservations', '0003_holds', now()),
+	(80, 'reservations', '0004_validate_seatings', now()),
+	(81, 'reservations', '0005_seating_by_hold', now()),
+	(82, 'reservations', '0006_guest_mail_former', now()),
+	(83, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(84, 'reservations', '0008_branding', now()),
+	(85, 'reservations', '0009_terms_and_deposits', now()),
+	(86, 'reservations', '0010_language', now()),
+	(87, 'sessions', '0001_initial', now()),
+	(88, 'usersessions', '0001_initial', now());
 
 
 
@@ -4426,7 +4431,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 86, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 88, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5161,7 +5166,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_ad637 ON public.orders_itemmodifiergro
 CREATE TRIGGER pgtrigger_added_insert_b6f33 AFTER INSERT ON public.orders_menu FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_b6f33();
 COMMENT ON TRIGGER pgtrigger_added_insert_b6f33 ON public.orders_menu IS 'd56d65cbf862419d59d67631e169ee411fdd12b2';
 CREATE TRIGGER pgtrigger_added_insert_c0b37 AFTER INSERT ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_c0b37();
-COMMENT ON TRIGGER pgtrigger_added_insert_c0b37 ON public.accounts_venue IS '4ffced91d63e939bd8dbe60f47b67a882796c1a1';
+COMMENT ON TRIGGER pgtrigger_added_insert_c0b37 ON public.accounts_venue IS '6a8c3916aaf19118a548851b1b1c28bc8f2c304e';
 CREATE TRIGGER pgtrigger_added_insert_d3b8e AFTER INSERT ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_d3b8e();
 COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS 'e85a1dac1626fabe85d1105758f1e57a6308559e';
 CREATE TRIGGER pgtrigger_added_insert_f0184 AFTER INSERT ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f0184();
@@ -5181,7 +5186,7 @@ COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '
 CREATE TRIGGER pgtrigger_changed_update_70c53 AFTER UPDATE ON public.orders_itemmodifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_70c53();
 COMMENT ON TRIGGER pgtrigger_changed_update_70c53 ON public.orders_itemmodifiergroup IS '01fb7d63d5d39dfbcf078e2f3482397416943d23';
 CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_venue FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_74b9e();
-COMMENT ON TRIGGER pgtrigger_changed_update_74b9e ON public.accounts_venue IS '013823e0a1882faa26c0735f98090ca6d271008b';
+COMMENT ON TRIGGER pgtrigger_changed_update_74b9e ON public.accounts_venue IS '4fcded1b08fb9ceb269e24c75698c47eac4dbd1e';
 CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_82097();
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
 CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR (old.sold_out_until IS DISTINCT FROM new.sold_out_until) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
@@ -5225,7 +5230,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_b6bd3 ON public.reservations_cancell
 CREATE TRIGGER pgtrigger_removed_delete_d22e6 AFTER DELETE ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d22e6();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d22e6 ON public.reservations_table IS '409b792216c47ad36ebdd9a2f75c36c73cac5976';
 CREATE TRIGGER pgtrigger_removed_delete_d2b7c AFTER DELETE ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2b7c();
-COMMENT ON TRIGGER pgtrigger_removed_delete_d2b7c ON public.accounts_venue IS 'b748d322d16eae79d19a44344884d28bbff8aa87';
+COMMENT ON TRIGGER pgtrigger_removed_delete_d2b7c ON public.accounts_venue IS '02abc99129d48aa7600f3ea398c5628ee40fb99a';
 CREATE TRIGGER pgtrigger_removed_delete_d2fe0 AFTER DELETE ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2fe0();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d2fe0 ON public.accounts_membership IS 'bb522e2562c0f227550292200725938829d8f9fd';
 CREATE TRIGGER pgtrigger_removed_delete_d5bea AFTER DELETE ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d5bea();

@@ -227,7 +227,7 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def venue(self, item: MenuItem) -> str:
         return item.menu.venue.name
 
-    @admin.display(description="")
+    @admin.display(description="Currency")
     def currency(self, item: MenuItem) -> str:
         return item.menu.venue.currency
 

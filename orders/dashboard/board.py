@@ -309,7 +309,7 @@ def apply_action(
         if is_ahead(order, verb):
             return (
                 False,
-                f"Order {order.number} has changed meanwhile: {describe_state(order)}. Check it and try again.",
+                f"Order {order.number} has changed since: {describe_state(order)}. Check it and try again.",
             )
     return False, f"Order {order.number} is already {describe_state(order)}."
 

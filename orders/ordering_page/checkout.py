@@ -175,7 +175,7 @@ class CheckoutForm(forms.Form):
     def add_refusal(self, param: str) -> bool:
         """Show at its field that the order was refused because of this parameter; return whether there is one."""
         messages = {
-            "when": gettext("The kitchen takes no more orders for this time. Choose another time."),
+            "when": gettext("The kitchen cannot take more orders for this time. Choose another time."),
             "payment": gettext("The restaurant does not take this payment. Choose another one."),
             "phone": gettext(
                 "You have %(count)s open orders, the maximum for one phone. Please order from the restaurant's staff."

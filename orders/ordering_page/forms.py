@@ -116,7 +116,7 @@ class TablesForm(forms.Form):
             elif part:
                 names[part] = None
             if len(names) > MAX_CODES:
-                raise forms.ValidationError(f"Print at most {MAX_CODES} tables at once.")
+                raise forms.ValidationError(f"Print at most {MAX_CODES} tables at a time.")
         if any(len(name) > 40 for name in names):
             raise forms.ValidationError("The name of a table has at most 40 characters.")
         return list(names)

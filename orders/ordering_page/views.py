@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -69,12 +68,11 @@ def ordering_page(*methods: str) -> Callable[[PageView], PageView]:
         @wraps(view)
         def wrapper(request: HttpRequest, *, venue: str, **params: str) -> HttpResponse:
             headers = dict(HEADERS)
-            asked = request.POST.get("lang") or request.GET.get("lang", "")
-            with activate_for(request, asked) as language:
-                key = decode(PREFIX, venue)
-                rows = Venue.objects.select_related("account", "ordering_settings")
-                row = rows.filter(pk=key, account__closed_at=None).first() if key else None
-                context: dict[str, Any] = {"language": language, "languages": settings.LANGUAGES}
+            key = decode(PREFIX, venue)
+            rows = Venue.objects.select_related("account", "ordering_settings")
+            row = rows.filter(pk=key, account__closed_at=None).first() if key else None
+            with activate_for(request, venue=row.language if row else "") as language:
+                context: dict[str, Any] = {"language": language}
                 if row:
                     look = registry.find_look(row)
                     headers["Content-Security-Policy"] = allow_style(
@@ -320,7 +318,7 @@ def render_refusal(
         # An order at the table has no field for the time.
         if visit.fulfilment == Fulfilment.PICKUP and form.add_refusal(capacity.PARAM):
             return render_checkout(visit, quote, form, status=409)
-        quote.problems.append(_("The kitchen takes no more orders at the moment. Please try again later."))
+        quote.problems.append(_("The kitchen cannot take more orders at the moment. Please try again later."))
     else:
         others = basket.explain(refusal, quote, at=at)
         unknown = [param for param in others if not form.add_refusal(param)]

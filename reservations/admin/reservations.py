@@ -17,9 +17,9 @@ from framework.admin.action_confirmation import render_rows_confirmation, run_on
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.languages import format_moment
 from reservations.booking import commands, waitlist
 from reservations.forms.reservation import NewReservationForm, ReservationForm
-from reservations.mail.templates import format_moment
 from reservations.models import GuestMail, Reservation, Table
 from reservations.models.reservations import printable_name
 from reservations.notifications import can_email

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode, InvalidRequest
@@ -77,8 +78,9 @@ class DaySlots:
             (slot for slot in closed if slot.time == at), None if self.open_slots() else next(iter(closed), None)
         )
         if slot is None or slot.closure is None:
-            return f"No guests are seated at {at:%H:%M} on {self.day}."
-        return f"No guests are seated on {slot.service_date}: {slot.closure.reason or 'the venue is closed'}."
+            return _("No guests are seated at %(time)s on %(day)s.") % {"time": f"{at:%H:%M}", "day": self.day}
+        reason = slot.closure.reason or _("the venue is closed")
+        return _("No guests are seated on %(day)s: %(reason)s.") % {"day": slot.service_date, "reason": reason}
 
 
 def load_hours(venue: Venue, first: date, last: date) -> tuple[list[ServicePeriod], list[Closure]]:
@@ -330,20 +332,29 @@ def slot_unavailable_error(reservation: Reservation | Hold, *, now: datetime) ->
     """Return the error for a party without room. At most eight queries, ten without hours."""
     area = reservation.area
     day = DayAvailability.load(reservation.venue, reservation.date, area=area, excluding=reservation.pk, now=now)
-    party_size, where = reservation.party_size, f" in the area {area.name}" if area else " here"
-    if not has_place_for(day.places or list_places(reservation.venue, area=area), party_size):
-        message = f"There is no table for {party_size}{where}."
-        return SlotUnavailable(message, param="time", extra={"alternatives": []})
-    where = where if area else ""
-    message = f"There is no table for {party_size} at {reservation.time:%H:%M} on {reservation.date}{where}."
-    return SlotUnavailable(**add_alternatives(message, day, reservation))
+    values = {
+        "party_size": reservation.party_size,
+        "time": f"{reservation.time:%H:%M}",
+        "day": reservation.date,
+        "area": area.name if area else "",
+    }
+    if not has_place_for(day.places or list_places(reservation.venue, area=area), reservation.party_size):
+        message = _("There is no table for %(party_size)s here.")
+        if area:
+            message = _("There is no table for %(party_size)s in the area %(area)s.")
+        return SlotUnavailable(message % values, param="time", extra={"alternatives": []})
+    message = _("There is no table for %(party_size)s at %(time)s on %(day)s.")
+    if area:
+        message = _("There is no table for %(party_size)s at %(time)s on %(day)s in the area %(area)s.")
+    return SlotUnavailable(**add_alternatives(message % values, day, reservation))
 
 
 def add_alternatives(message: str, day: DayAvailability, reservation: Reservation | Hold) -> dict[str, Any]:
     """Return the arguments of an error: the message, also with the nearest times that have room. At most one query."""
     times = day.alternatives(reservation.time, reservation.party_size, own=own_time(reservation))
-    text = f"{message} There is room at {', '.join(times)}." if times else message
-    return {"message": text, "param": "time", "extra": {"alternatives": times}}
+    if times:
+        message += " " + _("There is room at %(times)s.") % {"times": ", ".join(times)}
+    return {"message": message, "param": "time", "extra": {"alternatives": times}}
 
 
 def own_time(party: Reservation | Hold) -> time | None:

@@ -8,6 +8,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import EventType, Venue
 from framework.errors import ApiError, ErrorCode, InvalidRequest
@@ -79,13 +80,15 @@ def book(
     hold_id: str | None = None,
     deposit_usdc: Decimal | None = None,
     requests_deposit_times: bool = False,
+    language: str = "",
 ) -> Reservation:
     """Create a reservation by the booking rule (docs/booking.md): confirmed with its tables, or pending.
 
     With `confirm_by` it is pending with its tables until the guest follows a mailed link (email_confirmation). With
     `area` it gets tables of that area only. With `hold_id` it gets the tables of that hold. It is made on the
     venue's terms; `deposit_usdc` is the deposit that was paid, and with `requests_deposit_times` a time that asks for
-    a deposit is a request to the staff, without a table.
+    a deposit is a request to the staff, without a table. `language` is that of the guest's page and mail; empty: the
+    venue's.
 
     Raises NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable, HoldEnded, and
     InvalidRequest for a hold of another time, party or area; then nothing is stored. If the venue has tables:
@@ -103,6 +106,7 @@ def book(
         special_requests=special_requests,
         metadata=dict(metadata or {}),
         confirm_by=confirm_by,
+        language=language,
     )
     # 1. The time is in the future, and not too far ahead.
     set_start(reservation, now=now)
@@ -332,13 +336,13 @@ def update(
         table_assignment.lock_reservation(reservation)
         require_version(reservation, versions)
         if reservation.status == CANCELLED:
-            raise InvalidTransition("This reservation is cancelled and cannot be changed.", param="status")
+            raise InvalidTransition(_("This reservation is cancelled and cannot be changed."), param="status")
         before = {name: getattr(reservation, name) for name in UPDATED_FIELDS}
         # 1. The guest.
         for name, value in (guest or {}).items():
             setattr(reservation, name, value)
         if reservation.needs_contact and not (reservation.customer_email or reservation.customer_phone):
-            raise ContactRequired("Enter an email address or a phone number.", param="customer_email")
+            raise ContactRequired(_("Enter an email address or a phone number."), param="customer_email")
         # 2. The time and the size of the party.
         held = table_assignment.held_tables(reservation)
         has_tables = table_assignment.has_tables(reservation.venue_id) or reservation.seatings.exists()
@@ -391,7 +395,7 @@ def update(
 def require_version(reservation: Reservation, versions: Collection[int] | None) -> None:
     """Raise VersionConflict unless the locked row has one of these versions; None allows all."""
     if versions is not None and reservation.version not in versions:
-        raise VersionConflict("Another user has changed this reservation. Check it and try again.", param="version")
+        raise VersionConflict(_("Another user has changed this reservation. Check it and try again."), param="version")
 
 
 def move_by_rule(reservation: Reservation, *, now: datetime) -> bool:
@@ -409,8 +413,9 @@ def move_by_rule(reservation: Reservation, *, now: datetime) -> bool:
     is_large = reservation.party_size > reservation.venue.auto_confirm_max_party
     # Before the hours are checked: no other time could be named.
     if was_confirmed and is_large and table_assignment.has_tables(reservation.venue_id):
-        message = f"The staff of this restaurant arrange parties of {reservation.party_size}. Please call them."
-        raise SlotUnavailable(message, param="party_size", extra={"alternatives": []})
+        message = _("The staff of this restaurant arrange parties of %(party_size)s. Please call them.")
+        values = {"party_size": reservation.party_size}
+        raise SlotUnavailable(message % values, param="party_size", extra={"alternatives": []})
     slot = find_slot(reservation, now=now)
     if was_confirmed and slot is None:
         # As for guests: without tables nothing says that the venue agrees.
@@ -491,7 +496,7 @@ def reassign_tables(reservation: Reservation, names: Sequence[str], *, now: date
 def insert(reservation: Reservation, *, mail: GuestMail.Kind | None, actor: str, now: datetime) -> None:
     """Insert the row, with another code if the venue has used this one, and record the events and the mail."""
     reservation.created_at = reservation.updated_at = now
-    for _ in range(MAX_CODE_ATTEMPTS):
+    for _attempt in range(MAX_CODE_ATTEMPTS):
         try:
             with transaction.atomic():
                 reservation.save(force_insert=True)

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from framework.languages import format_clock, format_day
 from reservations.models import Reservation
 
 
@@ -15,11 +18,6 @@ class Difference:
     label: str
     before: str
     after: str
-
-
-def format_day(day: date) -> str:
-    """Format a date unambiguously: Saturday 28 November 2026."""
-    return f"{day:%A} {day.day} {day:%B} {day.year}"
 
 
 def to_former(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,10 +35,11 @@ def list_differences(former: Mapping[str, Any], reservation: Reservation) -> lis
     No query without `area`.
     """
     rows = [
-        Difference("Date", format_day(date.fromisoformat(former["date"])), format_day(reservation.date)),
-        Difference("Time", f"{time.fromisoformat(former['time']):%H:%M}", f"{reservation.time:%H:%M}"),
-        Difference("Guests", str(former["party_size"]), str(reservation.party_size)),
+        Difference(_("Date"), format_day(date.fromisoformat(former["date"])), format_day(reservation.date)),
+        Difference(_("Time"), format_clock(time.fromisoformat(former["time"])), format_clock(reservation.time)),
+        Difference(_("Guests"), str(former["party_size"]), str(reservation.party_size)),
     ]
     if "area" in former:
-        rows.append(Difference("Area", former["area"] or "any", reservation.area.name if reservation.area else "any"))
+        area = reservation.area.name if reservation.area else ""
+        rows.append(Difference(_("Area"), former["area"] or _("any"), area or _("any")))
     return [row for row in rows if row.before != row.after]

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import EventType
 from reservations.booking import commands, table_assignment, terms, waitlist
@@ -25,11 +26,11 @@ def confirm_email(reservation: Reservation, *, now: datetime) -> None:
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
         if reservation.status == CANCELLED:
-            raise InvalidTransition("This booking was cancelled. Please book again.", param="status")
+            raise InvalidTransition(_("This booking was cancelled. Please book again."), param="status")
         if reservation.confirm_by is None:
             return
         if reservation.confirm_by <= now or reservation.starts_at <= now:
-            raise ConfirmationExpired("The table was released. Please book again.", param="status")
+            raise ConfirmationExpired(_("The table was released. Please book again."), param="status")
         if reservation.seatings.exists():
             commands.set_status(reservation, CONFIRMED, now=now, actor="guest")
             return

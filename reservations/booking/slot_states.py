@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from accounts.models import Venue
 from framework.errors import InvalidRequest
 from reservations.booking.availability import (
@@ -191,7 +193,8 @@ def day_choices(
     best = DayState(next(state for state in SlotState if state in states))
     if best in (DayState.FREE, DayState.REQUEST):
         return DayChoices(hours.day, best, choices=choices)
-    return DayChoices(hours.day, best, f"No table for {party_size} is available on this day.", choices)
+    message = _("No table for %(party_size)s is available on this day.") % {"party_size": party_size}
+    return DayChoices(hours.day, best, message, choices)
 
 
 def request_deposit(choice: SlotChoice, paid_usdc: Decimal) -> SlotChoice:
@@ -205,10 +208,10 @@ def request_deposit(choice: SlotChoice, paid_usdc: Decimal) -> SlotChoice:
 def closed_message(hours: DaySlots, upcoming: Sequence[Slot]) -> str:
     """Return why a venue with tables seats nobody any more on this day; empty if it does."""
     if not hours.slots:
-        return "There are no seating times on this day."
+        return _("There are no seating times on this day.")
     if not hours.open_slots():
         return hours.closed_message(hours.slots[0].time)
-    return "" if upcoming else "There are no more seating times today."
+    return "" if upcoming else _("There are no more seating times today.")
 
 
 def slot_state(availability: DayAvailability, slot: Slot, party_size: int) -> tuple[SlotState, SlotReason | None]:

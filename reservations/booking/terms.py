@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Self
-from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode
-from reservations.booking.differences import format_day
+from framework.languages import format_moment
 from reservations.models import AgreedTerms, CancellationTerms, InvalidTransition, Reservation
 
 CURRENCY = "USDC"
@@ -112,10 +112,8 @@ def format_amount(amount: Decimal) -> str:
     return f"{amount.normalize():f}"
 
 
-def format_deadline(moment: datetime, zone: str) -> str:
-    """Format a moment by the clock of the venue: 18:30 on Friday 27 November 2026."""
-    there = moment.astimezone(ZoneInfo(zone))
-    return f"{there:%H:%M} on {format_day(there.date())}"
+def format_usdc(amount: Decimal) -> str:
+    return f"{format_amount(amount)} {CURRENCY}"
 
 
 def describe_terms(
@@ -123,38 +121,45 @@ def describe_terms(
 ) -> str:
     """Describe terms to the guest. The deadline is before the start, or the start itself."""
     is_always_free, is_over = free_until >= starts_at, free_until <= now
-    deadline = format_deadline(free_until, zone)
+    values = {"deadline": format_moment(free_until, zone)}
     if deposit_usdc is None:
         if is_always_free:
-            return "You can cancel free of charge."
-        return (
-            f"Free cancellation ended at {deadline}."
-            if is_over
-            else f"You can cancel free of charge until {deadline}."
-        )
-    deposit = f"The deposit of {format_amount(deposit_usdc)} {CURRENCY} is returned when you come"
+            return _("You can cancel free of charge.")
+        if is_over:
+            return _("Free cancellation ended at %(deadline)s.") % values
+        return _("You can cancel free of charge until %(deadline)s.") % values
+    values["deposit"] = format_usdc(deposit_usdc)
     if is_always_free:
-        return f"{deposit}, or if you cancel before. If you do not come, the restaurant keeps it."
-    if is_over:
-        return f"{deposit}. If you cancel or do not come, the restaurant keeps it."
-    return (
-        f"{deposit}, or if you cancel until {deadline}. If you cancel later or do not come, the restaurant keeps it."
-    )
+        text = _(
+            "The deposit of %(deposit)s is returned when you come, or if you cancel before. If you do not come, the"
+            " restaurant keeps it."
+        )
+    elif is_over:
+        text = _(
+            "The deposit of %(deposit)s is returned when you come. If you cancel or do not come, the restaurant keeps"
+            " it."
+        )
+    else:
+        text = _(
+            "The deposit of %(deposit)s is returned when you come, or if you cancel until %(deadline)s. If you cancel"
+            " later or do not come, the restaurant keeps it."
+        )
+    return text % values
 
 
 def describe_agreed(reservation: Reservation, agreed: AgreedTerms | None, *, now: datetime) -> str:
     """Describe the agreed terms of a reservation to its guest, and what became of the deposit; empty without any."""
     if agreed is None:
         return ""
-    amount = f"{format_amount(agreed.deposit_usdc)} {CURRENCY}" if agreed.deposit_usdc is not None else ""
+    amount = format_usdc(agreed.deposit_usdc) if agreed.deposit_usdc is not None else ""
     if agreed.deposit_state == RETURNED:
-        return f"The deposit of {amount} is returned to you."
+        return _("The deposit of %(deposit)s is returned to you.") % {"deposit": amount}
     if agreed.deposit_state == KEPT:
-        return f"The restaurant keeps the deposit of {amount}."
+        return _("The restaurant keeps the deposit of %(deposit)s.") % {"deposit": amount}
     if reservation.status == Reservation.Status.CANCELLED:
         return ""
     if amount and not agreed.deposit_state and reservation.status == Reservation.Status.PENDING:
-        return f"The restaurant may ask you for a deposit of {amount}."
+        return _("The restaurant may ask you for a deposit of %(deposit)s.") % {"deposit": amount}
     paid = agreed.deposit_usdc if agreed.deposit_state else None
     return describe_terms(agreed.free_until, reservation.starts_at, paid, zone=reservation.venue.timezone, now=now)
 
@@ -212,12 +217,12 @@ def require_no_higher_deposit(reservation: Reservation, *, now: datetime) -> Non
     paid = find_held_deposit(reservation)
     if terms.deposit_usdc <= paid:
         return
-    asked = f"This time asks for a deposit of {format_amount(terms.deposit_usdc)} {CURRENCY}"
-    has_paid = f", and {format_amount(paid)} {CURRENCY} were paid" if paid else ""
-    raise DepositRequired(
-        f"{asked}{has_paid}. A change cannot be paid for: cancel this booking and book anew, or call the restaurant.",
-        terms=terms,
-    )
+    asks = _("This time asks for a deposit of %(deposit)s.")
+    if paid:
+        asks = _("This time asks for a deposit of %(deposit)s, and %(paid)s were paid.")
+    hint = _("A change cannot be paid for: cancel this booking and book anew, or call the restaurant.")
+    values = {"deposit": format_usdc(terms.deposit_usdc), "paid": format_usdc(paid)}
+    raise DepositRequired(f"{asks % values} {hint}", terms=terms)
 
 
 def move_deadline(reservation: Reservation, *, by_guest: bool, now: datetime) -> None:

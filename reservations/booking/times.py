@@ -2,6 +2,8 @@
 
 from datetime import date, datetime, timedelta
 
+from django.utils.translation import gettext as _
+
 from accounts.models import Venue
 from framework.errors import InvalidRequest
 from reservations.booking import table_assignment
@@ -22,9 +24,11 @@ def require_day(venue: Venue, day: date, *, now: datetime) -> None:
     """Raise ReservationInPast or DateTooFarAhead if the venue takes no reservations for this date."""
     today = local_today(venue, now=now)
     if day < today:
-        raise ReservationInPast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
+        message = _("%(day)s is in the past. The current date at the restaurant is %(today)s.")
+        raise ReservationInPast(message % {"day": day, "today": today}, param="date")
     if day > today + timedelta(days=venue.max_days_ahead):
-        raise DateTooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
+        message = _("Reservations are taken at most %(days)s days ahead.")
+        raise DateTooFarAhead(message % {"days": venue.max_days_ahead}, param="date")
 
 
 def set_start(party: Reservation | Hold, *, now: datetime) -> None:
@@ -32,7 +36,7 @@ def set_start(party: Reservation | Hold, *, now: datetime) -> None:
     require_day(party.venue, party.date, now=now)
     party.starts_at = to_utc(party.venue, day=party.date, at=party.time)
     if party.starts_at <= now:
-        raise ReservationInPast(f"{party.time:%H:%M} is in the past.", param="time")
+        raise ReservationInPast(_("%(time)s is in the past.") % {"time": f"{party.time:%H:%M}"}, param="time")
 
 
 def find_slot(party: Reservation | Hold, *, now: datetime) -> Slot | None:

@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from accounts.models import Venue
 from framework.errors import InvalidRequest
 
@@ -27,11 +29,13 @@ def to_utc(venue: Venue, *, day: date, at: time) -> datetime:
     The first and the last day of the calendar are rejected: the days before and after them are needed too.
     """
     if day in (date.min, date.max):
-        raise NonexistentTime("This is beyond the calendar.", param="date")
+        raise NonexistentTime(_("This is beyond the calendar."), param="date")
     zone = ZoneInfo(venue.timezone)
     moment = datetime.combine(day, at, zone).astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != datetime.combine(day, at):
-        raise NonexistentTime(f"On {day} the clocks in {venue.timezone} skip {at:%H:%M}.", param="time")
+        message = _("On %(day)s the clocks in %(zone)s skip %(time)s.")
+        values = {"day": day, "zone": venue.timezone, "time": f"{at:%H:%M}"}
+        raise NonexistentTime(message % values, param="time")
     return moment
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from celery import current_app
 from django.db import OperationalError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
 from psycopg.errors import DeadlockDetected
 
 from accounts.models import EventType, Venue
@@ -213,7 +214,7 @@ def decline_offer(
         if reservation.status == Reservation.Status.CANCELLED:
             return
         if reservation.status == Reservation.Status.CONFIRMED:
-            raise InvalidTransition("This reservation is confirmed; cancel it instead.", param="status")
+            raise InvalidTransition(_("This reservation is confirmed; cancel it instead."), param="status")
         require_offer(reservation, now=now)
         table_assignment.release(reservation)
         reservation.move_to(Reservation.Status.CANCELLED, now=now)
@@ -247,7 +248,7 @@ def require_offer(reservation: Reservation, *, now: datetime) -> None:
     if has_offer(reservation, now=now):
         return
     if is_waitlisted(reservation):
-        message = "This table is no longer held for you. You are still on the waiting list."
+        message = _("This table is no longer held for you. You are still on the waiting list.")
     else:
-        message = "This offer has ended. The restaurant is processing your reservation and will confirm it."
+        message = _("This offer has ended. The restaurant is processing your reservation and will confirm it.")
     raise TableOfferExpired(message, param="status")

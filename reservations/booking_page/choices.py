@@ -8,12 +8,14 @@ from uuid import UUID
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
+from framework.languages import format_clock, format_day
 from reservations.booking import slot_states
 from reservations.booking.availability import ONE_DAY, choose_area, find_area, list_areas
-from reservations.booking.differences import format_day
 from reservations.booking.slot_states import DayChoices, SlotChoice, SlotState
 from reservations.booking.venue_time import local_today
 from reservations.models import Area
@@ -24,15 +26,21 @@ DAYS_SHOWN = 7
 DAYS_BEFORE = 2
 
 
+def format_guests(count: int) -> str:
+    return ngettext("%(count)s guest", "%(count)s guests", count) % {"count": count}
+
+
 class ChoiceForm(forms.Form):
     """What is chosen: hidden fields of the form that submits it."""
 
     party = forms.IntegerField(min_value=1, max_value=MAX_PARTY_SIZE, widget=forms.HiddenInput)
     day = forms.DateField(
-        input_formats=["%Y-%m-%d"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a date."}
+        input_formats=["%Y-%m-%d"],
+        widget=forms.HiddenInput,
+        error_messages={"invalid": gettext_lazy("Choose a date.")},
     )
     time = forms.TimeField(
-        input_formats=["%H:%M"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a time."}
+        input_formats=["%H:%M"], widget=forms.HiddenInput, error_messages={"invalid": gettext_lazy("Choose a time.")}
     )
     area = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
@@ -97,9 +105,13 @@ class Choices:
 
     def refuse_time(self) -> None:
         """Drop the chosen time, with a note."""
-        guests = f"{self.party} guest{'' if self.party == 1 else 's'}"
-        where = f" in the area {self.area.name}" if self.area else ""
-        self.notes.append(f"{self.at:%H:%M} is not available for {guests}{where}. Choose another time.")
+        if self.at is None:
+            return
+        note = _("%(time)s is not available for %(guests)s. Choose another time.")
+        if self.area:
+            note = _("%(time)s is not available for %(guests)s in the area %(area)s. Choose another time.")
+        values = {"time": format_clock(self.at), "guests": format_guests(self.party), "area": self.area}
+        self.notes.append(note % values)
         self.at = None
 
 
@@ -122,18 +134,20 @@ def load_choices(
     notes = []
     chosen_party = parse("party", query)
     if chosen_party is None and query.get("party"):
-        notes.append(f"The number of guests must be 1 to {MAX_PARTY_SIZE}. These are the times for {party} guests.")
+        note = _("The number of guests must be 1 to %(most)s. These are the times for %(guests)s.")
+        notes.append(note % {"most": MAX_PARTY_SIZE, "guests": format_guests(party)})
     party = chosen_party or party
     day = parse("day", query)
     if query.get("day") and (day is None or not today <= day <= last):
-        notes.append(f"Choose a date from {format_day(today)} to {format_day(last)}.")
+        note = _("Choose a date from %(first)s to %(last)s.")
+        notes.append(note % {"first": format_day(today), "last": format_day(last)})
         day = None
     areas, area = list_areas(venue), None
     if name := query.get("area"):
         try:
             area = find_area(areas, name)
         except InvalidRequest:
-            notes.append("This area cannot be chosen. These are the times of all tables.")
+            notes.append(_("This area cannot be chosen. These are the times of all tables."))
     first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
     week = slot_states.list_days(
         venue,

@@ -6,6 +6,8 @@ from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from accounts.models import Venue
 from framework.db.locks import AdvisoryLock
@@ -84,11 +86,13 @@ def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now:
         earlier = OnlineBooking.objects.select_related("reservation__venue").filter(form_key=form_key).first()
         if earlier:
             if earlier.content_hash != request.content_hash:
-                raise StaleBookingForm("This form has already booked a table. To book another one, submit it again.")
+                raise StaleBookingForm(
+                    _("This form has already booked a table. To book another one, submit it again.")
+                )
             return earlier.reservation
         if venue.proves_guests and not request.customer_email:
             raise commands.ContactRequired(
-                "This restaurant confirms bookings by email. Enter an email address.", param="customer_email"
+                _("This restaurant confirms bookings by email. Enter an email address."), param="customer_email"
             )
         # 2. Limits.
         bookings = OnlineBooking.objects.filter(reservation__venue=venue)
@@ -97,16 +101,18 @@ def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now:
             reservation__status=Reservation.Status.CANCELLED
         )
         if upcoming.count() >= MAX_UPCOMING:
-            raise TooManyBookings(
-                f"You already have {MAX_UPCOMING} upcoming bookings, the maximum for online booking."
-                " Please call the restaurant."
+            message = _(
+                "You already have %(count)s upcoming bookings, the maximum for online booking. Please call the"
+                " restaurant."
             )
+            raise TooManyBookings(message % {"count": MAX_UPCOMING})
         ADDRESS_LOCK.acquire(ip_hash)
         if bookings.filter(ip_hash=ip_hash, created_at__gt=now - ONE_DAY).count() >= MAX_PER_DAY:
-            raise TooManyBookings(
-                f"{MAX_PER_DAY} bookings were made from your connection within a day, the maximum for online booking."
+            message = _(
+                "%(count)s bookings were made from your connection within a day, the maximum for online booking."
                 " Please call the restaurant."
             )
+            raise TooManyBookings(message % {"count": MAX_PER_DAY})
         # 3. The booking.
         reservation = commands.book(
             venue,
@@ -114,6 +120,7 @@ def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now:
             actor="guest",
             confirm_by=now + email_confirmation.CONFIRMATION_PERIOD if venue.proves_guests else None,
             requests_deposit_times=True,
+            language=get_language() or "",
             **asdict(request),
         )
         OnlineBooking.objects.create(
@@ -134,7 +141,7 @@ def new_form_token(venue: Venue, *, now: datetime) -> str:
 
 def validate_form_token(token: str, *, venue: Venue, now: datetime) -> UUID:
     """Return the key of the form. Raises StaleBookingForm, SubmittedTooFast."""
-    expired = StaleBookingForm("This page has expired. Please check your booking and submit it again.")
+    expired = StaleBookingForm(_("This page has expired. Please check your booking and submit it again."))
     try:
         venue_id, key, created_s = FORM_SIGNER.load(token)
     except BadSignature as error:
@@ -143,7 +150,7 @@ def validate_form_token(token: str, *, venue: Venue, now: datetime) -> UUID:
     if venue_id != venue.public_id or age_s > FORM_LIFETIME.total_seconds():
         raise expired
     if age_s < MIN_FILL_S:
-        raise SubmittedTooFast("The form was submitted too quickly. Please check your booking and submit it again.")
+        raise SubmittedTooFast(_("The form was submitted too quickly. Please check your booking and submit it again."))
     return UUID(hex=key)
 
 

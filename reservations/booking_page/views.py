@@ -15,6 +15,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 
@@ -22,12 +24,11 @@ from accounts.models import Venue
 from accounts.models.venues import PREFIX
 from framework.api.rate_limits.client_ip import client_network
 from framework.errors import ApiError
+from framework.languages import activate_for, format_day, format_moment
 from framework.public_ids import decode
-from reservations.booking.differences import format_day
 from reservations.booking_page import branding, online_booking
 from reservations.booking_page.choices import ChoiceForm, load_choices
 from reservations.forms.reservation import PHONE_HELP, GuestFieldsMixin
-from reservations.mail import templates
 from reservations.self_service import links, permissions
 from reservations.self_service.views import map_url, respond
 
@@ -36,6 +37,7 @@ HEADERS = {
     # Search engines should index the restaurant's website, not one page for each venue and day.
     "X-Robots-Tag": "noindex",
     "Referrer-Policy": "same-origin",
+    "Vary": "Accept-Language",
     # Any site may embed the page.
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
@@ -51,31 +53,31 @@ class BookingForm(ChoiceForm, GuestFieldsMixin):
 
     form = forms.CharField(required=False, max_length=400, widget=forms.HiddenInput)
     customer_name = forms.CharField(
-        label="Your name", max_length=200, widget=forms.TextInput({"autocomplete": "name"})
+        label=gettext_lazy("Your name"), max_length=200, widget=forms.TextInput({"autocomplete": "name"})
     )
     customer_email = forms.CharField(
-        label="Email",
+        label=gettext_lazy("Email"),
         required=False,
         max_length=254,
         widget=forms.EmailInput({"autocomplete": "email", "inputmode": "email"}),
     )
     customer_phone = forms.CharField(
-        label="Phone",
+        label=gettext_lazy("Phone"),
         required=False,
         max_length=40,
         help_text=PHONE_HELP,
         widget=forms.TextInput({"type": "tel", "autocomplete": "tel", "inputmode": "tel"}),
     )
     special_requests = forms.CharField(
-        label="Special requests",
+        label=gettext_lazy("Special requests"),
         required=False,
         max_length=2000,
-        help_text="For example allergies, a high chair or a birthday.",
+        help_text=gettext_lazy("For example allergies, a high chair or a birthday."),
         widget=forms.Textarea({"rows": 3}),
     )
     # A honeypot: hidden from people, filled in by bots.
     website = forms.CharField(
-        label="Leave this empty",
+        label=gettext_lazy("Leave this empty"),
         required=False,
         max_length=200,
         widget=forms.TextInput({"autocomplete": "off", "tabindex": "-1"}),
@@ -83,14 +85,14 @@ class BookingForm(ChoiceForm, GuestFieldsMixin):
 
     def clean_website(self) -> str:
         if self.cleaned_data["website"]:
-            raise forms.ValidationError("Leave this field empty. It protects the form against bots.")
+            raise forms.ValidationError(_("Leave this field empty. It protects the form against bots."))
         return ""
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         has_contact = values.get("customer_email") or values.get("customer_phone")
         if not has_contact and not {"customer_email", "customer_phone"} & set(self.errors):
-            self.add_error("customer_email", "Enter an email address or a phone number.")
+            self.add_error("customer_email", _("Enter an email address or a phone number."))
         return values
 
     def booking_request(self) -> online_booking.BookingRequest:
@@ -117,9 +119,10 @@ def booking_page(*methods: str) -> Callable[[BookView], BookView]:
                     raise links.InvalidLink
                 policy = headers["Content-Security-Policy"]
                 headers["Content-Security-Policy"] = branding.allow_branding(policy, branding.find_branding(row))
-                if request.method in methods:
-                    return view(request, row, **params)
-                response = render(request, "reservations/booking_page/not_found.html", status=405)
+                with activate_for(request, venue=row.language):
+                    if request.method in methods:
+                        return view(request, row, **params)
+                    response = render(request, "reservations/booking_page/not_found.html", status=405)
                 response["Allow"] = ", ".join(methods)
                 return response
 
@@ -168,7 +171,7 @@ def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
         "reservation": reservation,
         "state": permissions.guest_status(reservation, now=timezone.now()),
         "day": format_day(reservation.date),
-        "until": templates.format_moment(deadline, venue.timezone) if deadline else "",
+        "until": format_moment(deadline, venue.timezone) if deadline else "",
         "manage": online_booking.manage_link(reservation),
         "token": links.token_of(reservation),
         "map_url": map_url(venue),

@@ -17,6 +17,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
+from framework.languages import format_moment
 from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.booking.service_day import ServiceDay, service_date_of
 from reservations.dashboard import cancellation
@@ -32,7 +33,6 @@ from reservations.dashboard.url_params import (
     run_with_message,
 )
 from reservations.forms.reservation import NewStaffReservationForm, StaffReservationForm
-from reservations.mail.templates import format_moment
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import can_email, find_unsent_mail, withdraw_mail
 from reservations.service import check_in

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from accounts.models import Venue
@@ -21,7 +23,7 @@ MAX_QUOTED_MINUTES = 600
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
-PHONE_HELP = "Begin numbers of other countries with + and the country code."
+PHONE_HELP = gettext_lazy("Begin numbers of other countries with + and the country code.")
 
 
 class GuestFieldsMixin:
@@ -49,8 +51,9 @@ class GuestFieldsMixin:
         try:
             return validate_with(PhoneField(), add_country_code(number, country=country))
         except forms.ValidationError as error:
-            hint = PHONE_HELP if country else "Begin it with + and the country code."
-            raise forms.ValidationError(f"This is not a phone number. {hint}") from error
+            hint = PHONE_HELP if country else _("Begin it with + and the country code.")
+            message = _("This is not a phone number.")
+            raise forms.ValidationError(f"{message} {hint}") from error
 
     def clean_special_requests(self) -> str:
         return validate_requests(self.cleaned_data["special_requests"])

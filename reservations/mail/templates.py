@@ -1,25 +1,26 @@
-"""The texts of emails to guests."""
+"""Builds emails to guests, in their language."""
 
 import re
-from datetime import datetime
+from collections.abc import Mapping
 from email.utils import parseaddr
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django_stubs_ext import StrPromise
 
-from framework.data_files import read_toml
+from framework.languages import format_clock, format_day, format_moment
 from reservations.booking import terms, waitlist
-from reservations.booking.differences import format_day, list_differences
+from reservations.booking.differences import list_differences
+from reservations.mail.texts import TEXTS
 from reservations.models import GuestMail, Reservation
 from reservations.self_service import calendar_file, links
 
 Kind = GuestMail.Kind
-# By kind, each with subject, opening and closing.
-MAIL_TEXTS: dict[str, dict[str, str]] = read_toml(Path(__file__).with_name("texts.toml"))
 # By kind, the statuses in which the email has the calendar file.
 CONFIRMED, CANCELLED = Reservation.Status.CONFIRMED, Reservation.Status.CANCELLED
 WITH_CALENDAR_FILE = {
@@ -34,6 +35,11 @@ LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 
 def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
     """Build the email from the current reservation. Needs it loaded with venue, area and terms; no query."""
+    with translation.override(mail.reservation.language or mail.reservation.venue.language):
+        return build_in_current_language(mail)
+
+
+def build_in_current_language(mail: GuestMail) -> EmailMultiAlternatives:
     reservation = mail.reservation
     text, venue = select_text(mail), one_line(reservation.venue.name)
     until = reservation.confirm_by or waitlist.offer_expires_at(reservation)
@@ -73,21 +79,23 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
     return message
 
 
-def select_text(mail: GuestMail) -> dict[str, str]:
+def select_text(mail: GuestMail) -> Mapping[str, StrPromise]:
     reservation = mail.reservation
     if mail.kind == Kind.WAITLISTED and reservation.quoted_until and reservation.quoted_until > mail.created_at:
-        return MAIL_TEXTS["waitlisted_quoted"]
+        return TEXTS["waitlisted_quoted"]
     if mail.kind != Kind.CHANGED or reservation.status != Reservation.Status.PENDING:
-        return MAIL_TEXTS[mail.kind]
-    return MAIL_TEXTS[Kind.OFFERED if reservation.offered_until else "changed_unconfirmed"]
+        return TEXTS[mail.kind]
+    return TEXTS[Kind.OFFERED if reservation.offered_until else "changed_unconfirmed"]
 
 
 def format_wait(reservation: Reservation) -> str:
     """Format the wait that staff quoted: `30 minutes, until 19:40`; empty if they quoted none."""
-    if reservation.quoted_until is None:
+    if reservation.quoted_until is None or reservation.quoted_minutes is None:
         return ""
     until = reservation.quoted_until.astimezone(ZoneInfo(reservation.venue.timezone))
-    return f"{reservation.quoted_minutes} minute{'' if reservation.quoted_minutes == 1 else 's'}, until {until:%H:%M}"
+    minutes = reservation.quoted_minutes
+    text = ngettext("%(minutes)s minute, until %(time)s", "%(minutes)s minutes, until %(time)s", minutes)
+    return text % {"minutes": minutes, "time": format_clock(until)}
 
 
 def one_line(text: str) -> str:
@@ -97,10 +105,6 @@ def one_line(text: str) -> str:
 def greeting(name: str) -> str:
     """Return the greeting. The name is left out if it looks like spam: too long, or with a link."""
     name = one_line(name)
-    return "Hello," if not name or len(name) > 60 or LINKED.search(name) else f"Hello {name},"
-
-
-def format_moment(moment: datetime, zone: str) -> str:
-    """Format local time and date: 18:30 on Saturday 28 November 2026."""
-    there = moment.astimezone(ZoneInfo(zone))
-    return f"{there:%H:%M} on {format_day(there.date())}"
+    if not name or len(name) > 60 or LINKED.search(name):
+        return _("Hello,")
+    return _("Hello %(name)s,") % {"name": name}

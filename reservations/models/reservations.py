@@ -133,6 +133,14 @@ class Reservation(models.Model):
     is_walk_in = models.BooleanField(
         "walk-in", default=False, db_default=False, editable=False, help_text="Came without a reservation"
     )
+    language = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The language of the guest's page and mail; empty: the venue's",
+    )
     erased_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When the guest's data was erased"
     )

@@ -4,6 +4,7 @@ from email.utils import parseaddr
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from reservations.models import Reservation
 from reservations.self_service import links
@@ -14,7 +15,7 @@ STATUS = {Status.CONFIRMED: "CONFIRMED", Status.PENDING: "TENTATIVE", Status.CAN
 
 
 def build(reservation: Reservation) -> str:
-    """Return the file: one event, or its cancellation. Needs the venue; no query.
+    """Return the file, in the current language: one event, or its cancellation. Needs the venue; no query.
 
     The UID is the same for the life of the reservation, and SEQUENCE is its version, so that a calendar replaces the
     event after a change and removes it after METHOD:CANCEL.
@@ -36,9 +37,12 @@ def build(reservation: Reservation) -> str:
     event.add("dtstart", reservation.starts_at)
     event.add("dtend", reservation.ends_at)
     event.add("status", STATUS[Status(reservation.status)])
-    event.add("summary", f"Table for {reservation.party_size} at {one_line(venue.name)}")
+    summary = _("Table for %(party_size)s at %(venue)s")
+    event.add("summary", summary % {"party_size": reservation.party_size, "venue": one_line(venue.name)})
     event.add("location", ", ".join(one_line(part) for part in (venue.name, venue.address) if part))
-    event.add("description", f"Code {reservation.code}\nView, change or cancel: {link}")
+    code = _("Code %(code)s") % {"code": reservation.code}
+    view = _("View, change or cancel:")
+    event.add("description", f"{code}\n{view} {link}")
     event.add("url", link)
     organizer = icalendar.vCalAddress(f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}")
     organizer.params["CN"] = one_line(venue.name).replace('"', "'")

@@ -6,6 +6,8 @@ from enum import StrEnum, auto
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.booking.times import set_start
@@ -29,7 +31,7 @@ class GuestStatus(StrEnum):
 
 
 CANCELLABLE = set(GuestStatus) - {GuestStatus.PAST, GuestStatus.CANCELLED, GuestStatus.STARTED}
-TOO_LATE_TO_CHANGE = "It is too late to change this online. Please call the restaurant."
+TOO_LATE_TO_CHANGE = gettext_lazy("It is too late to change this online. Please call the restaurant.")
 # An offered table and an unconfirmed booking are accepted, declined or confirmed first.
 CHANGEABLE_ONLINE = {GuestStatus.CONFIRMED, GuestStatus.REQUESTED, GuestStatus.WAITING}
 
@@ -70,7 +72,7 @@ def cancel(reservation: Reservation, *, now: datetime) -> None:
         # Staff may record the arrival concurrently.
         table_assignment.lock_reservation(reservation)
         if guest_status(reservation, now=now) in (GuestStatus.PAST, GuestStatus.STARTED):
-            raise TooLateToCancel("It is too late to cancel online. Please call the restaurant.", param="status")
+            raise TooLateToCancel(_("It is too late to cancel online. Please call the restaurant."), param="status")
         commands.set_status(reservation, Status.CANCELLED, now=now, actor="guest")
 
 
@@ -81,7 +83,7 @@ def change(reservation: Reservation, changes: Mapping[str, Any], *, now: datetim
     higher deposit than was paid, and what commands.change raises.
     """
     if guest_status(reservation, now=now) not in CANCELLABLE:
-        raise TooLateToChange(TOO_LATE_TO_CHANGE, param="status")
+        raise TooLateToChange(str(TOO_LATE_TO_CHANGE), param="status")
     is_moved = bool(changes.keys() - {"guest"}) or "area" in changes.get("guest", {})
     if is_moved and (reason := reason_not_to_move(reservation)):
         raise NotMovable(reason, param="time")
@@ -111,11 +113,11 @@ def require_deposit(reservation: Reservation, changes: Mapping[str, Any], *, now
 def reason_not_to_move(reservation: Reservation) -> str:
     """Return why the guest cannot change date, time, party size and area; empty if they can. At most two queries."""
     if registry.is_fixed(reservation):
-        return (
+        return _(
             "This table is booked at an offer, so its time and party stay as they are. To change them, cancel this"
             " reservation and book another table."
         )
     if reservation.status == Status.CONFIRMED and not table_assignment.has_tables(reservation.venue_id):
         # The system has no tables to check a new time against, and nobody has agreed to it.
-        return "This restaurant confirms each reservation itself. To change the time or the party, please call it."
+        return _("This restaurant confirms each reservation itself. To change the time or the party, please call it.")
     return ""

@@ -13,5 +13,6 @@ urlpatterns = [
     re_path(rf"{TOKEN}/cancel/?$", views.cancel, name="guest-cancel"),
     re_path(rf"{TOKEN}/confirm/?$", views.confirm, name="guest-confirm"),
     re_path(rf"{TOKEN}/accept/?$", views.accept, name="guest-accept"),
+    re_path(rf"{TOKEN}/language/?$", views.set_language, name="guest-language"),
     re_path(rf"{TOKEN}/decline/?$", views.decline, name="guest-decline"),
 ]

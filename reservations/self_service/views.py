@@ -13,12 +13,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Venue
 from framework.errors import ApiError
+from framework.languages import activate_for, find_language, format_day, format_moment
 from framework.signed_tokens import BadSignature, TokenSigner
 from reservations.booking import email_confirmation, terms, waitlist
-from reservations.booking.differences import format_day, list_differences, to_former
+from reservations.booking.differences import list_differences, to_former
 from reservations.booking.slot_states import SlotState
 from reservations.booking_page import branding
 from reservations.booking_page.choices import ChoiceForm, load_choices
@@ -54,15 +56,19 @@ GuestView = Callable[[HttpRequest, Reservation], HttpResponse]
 def respond(
     request: HttpRequest, view: Callable[[], HttpResponse], *, folder: str, headers: Mapping[str, str]
 ) -> HttpResponse:
-    """Call the view of a guest page and add the headers; an invalid link and a database error get a page, too."""
-    try:
-        response = view()
-    except links.InvalidLink:
-        response = render(request, f"reservations/{folder}/not_found.html", status=404)
-    except (OperationalError, InterfaceError) as error:
-        logger.warning("database unavailable: %s", error)
-        response = render(request, f"reservations/{folder}/unavailable.html", status=503)
-        response["Retry-After"] = "2"
+    """Call the view of a guest page and add the headers; an invalid link and a database error get a page, too.
+
+    These are in the language of the browser: whose link it is, is unknown.
+    """
+    with activate_for(request):
+        try:
+            response = view()
+        except links.InvalidLink:
+            response = render(request, f"reservations/{folder}/not_found.html", status=404)
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("database unavailable: %s", error)
+            response = render(request, f"reservations/{folder}/unavailable.html", status=503)
+            response["Retry-After"] = "2"
     for name, value in headers.items():
         response[name] = value
     return response
@@ -82,11 +88,12 @@ def guest_page(
                 reservation = links.find(token)
                 policy, look = headers["Content-Security-Policy"], branding.find_branding(reservation.venue)
                 own_headers["Content-Security-Policy"] = branding.allow_branding(policy, look)
-                if request.method in methods:
-                    return view(request, reservation)
-                if request.method in ("GET", "HEAD"):
+                if request.method not in methods and request.method in ("GET", "HEAD"):
                     return redirect("guest", token=token)
-                response = render_csrf_failed(request, token, status=405)
+                with activate_for(request, guest=reservation.language, venue=reservation.venue.language):
+                    if request.method in methods:
+                        return view(request, reservation)
+                    response = render_csrf_failed(request, token, status=405)
                 response["Allow"] = ", ".join(methods)
                 return response
 
@@ -136,7 +143,7 @@ def show(
         "may_change": state in permissions.CHANGEABLE_ONLINE,
         "day": format_day(reservation.date),
         "wait": templates.format_wait(reservation) if is_quoted else "",
-        "until": templates.format_moment(until, reservation.venue.timezone) if until else "",
+        "until": format_moment(until, reservation.venue.timezone) if until else "",
         "may_book_again": state == permissions.GuestStatus.CANCELLED and reservation.venue.is_bookable_online,
         "map_url": None if is_past else map_url(reservation.venue),
         "terms": terms.describe_agreed(reservation, terms.find_agreed(reservation), now=timezone.now()),
@@ -178,7 +185,7 @@ def change(request: HttpRequest, reservation: Reservation) -> HttpResponse:
     if permissions.guest_status(reservation, now=timezone.now()) not in permissions.CHANGEABLE_ONLINE:
         if request.method != "POST":
             return show(request, reservation)
-        return show(request, reservation, refusal=permissions.TooLateToChange(permissions.TOO_LATE_TO_CHANGE))
+        return show(request, reservation, refusal=permissions.TooLateToChange(str(permissions.TOO_LATE_TO_CHANGE)))
     if request.method != "POST":
         return render_change(request, reservation, query=request.GET)
     former: dict[str, Any] | None = None
@@ -268,6 +275,7 @@ def load_change_choices(
     )
     only_free = reservation.status == Reservation.Status.CONFIRMED
     is_for_staff = only_free and choices.party > venue.auto_confirm_max_party
+    for_staff = _("The staff arrange parties of %(count)s. Please call the restaurant.")
     choice = choices.choice
     can_take = choices.can_take and not (only_free and choice and choice.state != SlotState.FREE)
     if choices.at and not can_take and not refusal and not is_for_staff:
@@ -279,9 +287,7 @@ def load_change_choices(
         "can_take": can_take,
         "is_same": (choices.chosen.day, choices.at, choices.party, choices.area) == own,
         "outcome": choice.state if choice else "",
-        "for_staff": f"The staff arrange parties of {choices.party}. Please call the restaurant."
-        if is_for_staff
-        else "",
+        "for_staff": for_staff % {"count": choices.party} if is_for_staff else "",
         "alternatives": (refusal.extra or {}).get("alternatives", []) if refusal else [],
     }
 
@@ -302,6 +308,15 @@ def cancel(request: HttpRequest, reservation: Reservation) -> HttpResponse:
     if request.method == "POST":
         return run_command(request, reservation, permissions.cancel)
     return show(request, reservation, template="cancel")
+
+
+@guest_page("POST")
+def set_language(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Show the page, and send the mail, in the language that the guest has chosen."""
+    language = find_language(request.POST.get("lang", ""))
+    if language:
+        Reservation.objects.filter(pk=reservation.pk).update(language=language)
+    return redirect("guest", token=links.token_of(reservation))
 
 
 reservation = guest_page("GET", "HEAD")(show)

@@ -15,7 +15,7 @@ from accounts.models import ApiKey, Scope, Venue
 from accounts.models.api_keys import OVERLAPS, CreatedApiKey, all_scopes
 from framework.errors import ApiError
 
-SHOWN_ONCE = "Keep the key now: it is not shown again."
+SHOWN_ONCE = "Copy the key now: it is not shown again."
 DURATION = re.compile(r"([1-9][0-9]{0,4})([hd])")
 # The maximum of the 32-bit column.
 MAX_ALLOWANCE = 2**31 - 1

@@ -127,7 +127,7 @@ class Command(BaseCommand):
         for fault in first:
             table.add_row(fault.slug, fault.claim, fault.review, fault.message)
         self._print(table)
-        raise CommandError(f"{found} citations do not hold. What is stale is written anew by `manage.py insights`.")
+        raise CommandError(f"{found} citations do not hold. `manage.py insights` regenerates what is stale.")
 
     def _print(self, table: Table) -> None:
         Console(file=cast("IO[str]", self.stdout), width=max(WIDTH, Console().width)).print(table)

@@ -135,7 +135,7 @@ WHO_IS_COMING = "Who is coming? The restaurant needs a name, and an email addres
 CONFIRM_GUEST = "Book it for this guest?"
 FORM: Mapping[str, Schema] = {
     NAME: {"type": "string", "title": "Name", "minLength": 1, "maxLength": 200},
-    EMAIL: {"type": "string", "title": "E-mail address", "format": "email"},
+    EMAIL: {"type": "string", "title": "Email address", "format": "email"},
     PHONE: {"type": "string", "title": "Phone number", "description": "With the country's: +45 12 34 56 78"},
 }
 

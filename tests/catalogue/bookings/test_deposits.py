@@ -14,11 +14,11 @@ from django.utils import timezone
 from accounts.lifecycle import closure
 from catalogue.bookings import deposits, tables
 from catalogue.models import FlowBooking
+from framework.languages import format_day
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, PaymentEvent
 from reservations.booking import commands, terms
-from reservations.booking.differences import format_day
 from reservations.models import AgreedTerms, CancellationTerms, Hold, InvalidTransition, Reservation
 from reservations.service import check_in
 from tests.catalogue.bookings.deposit_builders import (

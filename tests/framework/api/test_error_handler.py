@@ -43,7 +43,7 @@ def test_what_breaks_is_500_with_nothing_of_the_inside(
     assert response.json() == {
         "error": {
             "code": "internal_error",
-            "message": "Something broke on our side. Tell us the request_id.",
+            "message": "This is an error on our side. Contact us with the request_id.",
             "param": None,
             "request_id": response["X-Request-Id"],
             "details": [],

@@ -287,7 +287,7 @@ def test_a_card_that_has_changed_otherwise_is_shown_again_before_it_is_moved(ven
     order = builders.order(venue)
     commands.change_delivery_address(order, "1 Main St", now=NOON, actor="key:rk_live_abcd")
     answer = tap(kitchen, venue, accept=f"{order.public_id} 1").content.decode()
-    assert f"Order {order.number} has changed meanwhile: received, by the API. Check it and try again." in answer
+    assert f"Order {order.number} has changed since: received, by the API. Check it and try again." in answer
     assert f'name="accept" value="{order.public_id} 2"' in answer
     assert Order.objects.get().stage == "received"
 

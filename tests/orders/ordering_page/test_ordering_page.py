@@ -314,7 +314,7 @@ def test_a_later_time_is_chosen_among_those_that_are_free(db: None) -> None:
     other.press("place", **entered(phone="06 8765 4321", when=times[0]))
     guest.press("place", **entered(when=times[0]))
     assert guest.response.status_code == 409
-    assert "The kitchen takes no more orders for this time. Choose another time." in guest.words
+    assert "The kitchen cannot take more orders for this time. Choose another time." in guest.words
     assert times[0] not in guest.response.content.decode()
     guest.press("place", when=times[1])
     guest.follow()
