@@ -3,9 +3,11 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import orjson
+from django.conf import settings as django_settings
 
 from accounts import idempotency
 from accounts.models import Venue
@@ -24,6 +26,8 @@ CHANNEL = "page"
 MAX_OPEN = 5
 # From one IP address at one venue: the guests of a restaurant share that of its wireless network.
 MAX_PER_HOUR = 60
+# A guest at a table may pay after the meal; later the staff have long taken the money.
+PAYABLE_FOR = timedelta(hours=24)
 # People take longer to fill in the form.
 MIN_FILL_S = 2
 FORM_LIFETIME = timedelta(hours=12)
@@ -52,6 +56,17 @@ def find_settings(venue: Venue) -> OrderingSettings | None:
     return settings if settings and settings.is_page_open and venue.account.closed_at is None else None
 
 
+def find_usdc_price(settings: OrderingSettings | None) -> Decimal | None:
+    """Return the venue's price of one USDC; None where guests cannot pay in USDC."""
+    return settings.usdc_price if settings and settings.takes_usdc and django_settings.PAY_TO else None
+
+
+def is_payable(order: Order, *, now: datetime) -> bool:
+    """Whether the order can be paid in USDC now."""
+    is_over = order.completed_at is not None and order.completed_at < now - PAYABLE_FOR
+    return bool(django_settings.PAY_TO) and order.payment_state == Order.PaymentState.DUE and not is_over
+
+
 def place_order(venue: Venue, *, body: Mapping[str, Any], form: str, address: str, now: datetime) -> str:
     """Place the order of a form, once however often the form is submitted; return its public id.
 
@@ -72,7 +87,13 @@ def place_order(venue: Venue, *, body: Mapping[str, Any], form: str, address: st
         is_open = {"status": Order.Status.PENDING, "channel": CHANNEL, "contact_phone": phone}
         if Order.objects.of(venue).filter(**is_open).count() >= MAX_OPEN:
             raise TooManyOrders(f"{MAX_OPEN} orders of this phone are open.", param="fulfilment.contact.phone")
-        record = commands.place_order(venue, now=now, actor="guest", **shape.validated_data)
+        record = commands.place_order(
+            venue,
+            now=now,
+            actor="guest",
+            usdc_price=find_usdc_price(find_settings(venue)),
+            **shape.validated_data,
+        )
         return idempotency.StoredResponse(body=record["id"].encode(), status=201)
 
     return idempotency.run_once(call, effect).body.decode()

@@ -34,8 +34,10 @@ from framework.public_ids import decode
 from framework.style_policy import allow_style
 from orders import capacity
 from orders.models import Fulfilment, Menu, Order, OrderingSettings
+from orders.order_json import serialize_payment
 from orders.ordering_page import basket, links, menu, online_orders, registry
 from orders.ordering_page.checkout import CheckoutForm, list_fulfilments, list_payments
+from orders.ordering_page.online_orders import is_payable
 from orders.pricing import round_amount
 from orders.serializers import NewOrderItem
 
@@ -352,6 +354,7 @@ def render_checkout(
         "quoted": str(total),
         "problems": quote.problems,
         "alert": alert,
+        "takes_usdc": bool(online_orders.find_usdc_price(visit.settings)),
         "has_problems": bool(quote.problems or form.errors) or has_line_problems,
     }
     return visit.render("checkout", context, status=status)
@@ -380,6 +383,9 @@ def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, 
         "tip": money(order.tip, order.currency),
         "total": money(order.total, order.currency),
         "payment": list_payments(venue).get(order.payment_method, order.payment_method),
+        "usdc": (serialize_payment(order) or {}).get("amount", ""),
+        # catalogue.order_payments
+        "pay_url": f"{request.path.rstrip('/')}/pay?{urlencode(language)}" if is_payable(order, now=now) else "",
         "refreshes": refreshes,
         "is_stopped": is_stopped,
         "updated": format_clock(now.astimezone(ZoneInfo(venue.timezone))),

@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.db import IntegrityError
+from django.test import Client, override_settings
 
 from accounts.models import Venue
 from orders.models import ChargeRule, OrderingSettings
@@ -46,6 +47,36 @@ def test_a_manager_opens_the_page(venue: Venue, manager: Client) -> None:
     )
     assert f'<a href="http://127.0.0.1:8000/order/{venue.public_id}"' in manager.get(settings(venue)).content.decode()
     assert Client().get(f"/order/{venue.public_id}").status_code == 200
+
+
+def test_guests_pay_in_usdc_where_a_price_is_stated(venue: Venue, manager: Client) -> None:
+    refused = manager.post(settings(venue), sent(takes_usdc="on"))
+    assert refused.status_code == 400
+    assert "State the price of one USDC." in refused.content.decode()
+    assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="0")).status_code == 400
+    assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95")).status_code == 302
+    row = OrderingSettings.objects.get()
+    assert (row.takes_usdc, row.usdc_price) == (True, Decimal("6.95"))
+
+
+def test_one_usdc_is_one_us_dollar(venue: Venue, manager: Client) -> None:
+    Venue.objects.update(currency="USD")
+    assert 'name="usdc_price"' not in manager.get(settings(venue)).content.decode()
+    assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="2")).status_code == 302
+    assert OrderingSettings.objects.get().usdc_price == 1
+
+
+def test_an_installation_without_payments_does_not_offer_usdc(venue: Venue, manager: Client) -> None:
+    with override_settings(PAY_TO=""):
+        assert "USDC" not in manager.get(settings(venue)).content.decode()
+        assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="2")).status_code == 302
+    assert not OrderingSettings.objects.get().takes_usdc
+
+
+def test_a_venue_keeps_its_currency_while_it_has_a_price_of_usdc(venue: Venue, manager: Client) -> None:
+    manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95"))
+    with pytest.raises(IntegrityError, match="are priced in"):
+        Venue.objects.update(currency="SEK")
 
 
 @pytest.mark.parametrize(
