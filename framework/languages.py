@@ -6,7 +6,7 @@ A page chooses the language with `activate_for`. Where none is chosen, texts are
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -49,3 +49,11 @@ def format_number(number: Decimal | int) -> str:
 def format_clock(moment: datetime) -> str:
     """Format the time of an aware datetime in its zone on a 24-hour clock: `18:45`, `18.45`."""
     return format_skeleton("Hm", moment, tzinfo=moment.tzinfo, locale=translation.get_language())
+
+
+def format_clock_or_date(moment: datetime, *, today: date) -> str:
+    """Format the time of an aware datetime in its zone, after the date unless that is today: `Sat, Nov 28, 18:45`."""
+    if moment.date() == today:
+        return format_clock(moment)
+    day = format_skeleton("MMMEd", moment, tzinfo=moment.tzinfo, locale=translation.get_language())
+    return f"{day}, {format_clock(moment)}"

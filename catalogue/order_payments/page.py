@@ -49,7 +49,7 @@ FORM_FIELD = "transaction"
 @ordering_page("GET", "HEAD", "POST")
 def pay(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
     """Show what to send (GET), or take the payment (POST)."""
-    order = links.find(token, venue=venue)
+    order = links.find(token, venue=venue, now=timezone.now())
     order.venue = venue
     if request.method == "POST" and FORM_FIELD not in request.POST:
         return answer_client(request, order)

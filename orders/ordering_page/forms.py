@@ -44,12 +44,14 @@ class OrderingSettingsForm(ConflictCheckForm):
         model = OrderingSettings
         fields = [
             *("is_page_open", "page_fulfilments", "prep_minutes", "slot_minutes", "orders_per_slot"),
+            "max_waiting_orders",
             *("takes_usdc", "usdc_price"),
         ]
         labels = {
             "is_page_open": "Guests can order on the ordering page",
             "prep_minutes": "Preparation time in minutes",
             "orders_per_slot": "Orders in a slot",
+            "max_waiting_orders": "Orders that wait to be accepted, at most",
             "takes_usdc": "Guests can pay in USDC after the order",
             "usdc_price": "Price of one USDC",
         }
@@ -57,6 +59,7 @@ class OrderingSettingsForm(ConflictCheckForm):
             "is_page_open": "",
             "prep_minutes": "From an order to its handover. A dish on the menu may take longer",
             "orders_per_slot": "That the kitchen can finish. Leave this empty for any number",
+            "max_waiting_orders": "Then the page takes no more until you accept some",
             "takes_usdc": "The operator of this installation gets the money, and owes it to you",
         }
 

@@ -1,12 +1,14 @@
 """The staff open the ordering page, set charges, and print QR codes of the tables."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.db import IntegrityError
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from accounts.models import Venue
 from orders.models import ChargeRule, OrderingSettings
@@ -32,6 +34,7 @@ def sent(**changes: Any) -> dict[str, Any]:
         "prep_minutes": "25",
         "slot_minutes": "20",
         "orders_per_slot": "",
+        "max_waiting_orders": "20",
     } | changes
 
 
@@ -98,6 +101,25 @@ def charge(**changes: str) -> dict[str, Any]:
         "tax_percent": "0",
         "position": "0",
     } | changes
+
+
+def test_the_staff_pause_the_page_and_continue(venue: Venue) -> None:
+    OrderingSettings.objects.create(venue=venue, is_page_open=True)
+    host = users.member(venue, "host")
+    path = f"/dashboard/{venue.public_id}/board/pause"
+    before = timezone.now()
+    assert "Pause for 30 minutes" in host.get(path).content.decode()
+    assert host.post(path, {"pause": "30"}).status_code == 302
+    row = OrderingSettings.objects.get()
+    assert row.paused_until is not None
+    assert timedelta(minutes=30) <= row.paused_until - before < timedelta(minutes=31)
+    assert "Paused until" in host.get(path).content.decode()
+    host.post(path, {"pause": "open"})
+    assert OrderingSettings.objects.get().paused_until is None
+    assert OrderingSettings.objects.get().is_paused(now=timezone.now() + timedelta(days=9))
+    host.post(path, {"pause": "no"})
+    assert not OrderingSettings.objects.get().is_paused(now=timezone.now())
+    assert "The ordering page takes orders" in host.get(path).content.decode()
 
 
 def test_a_charge_is_added_changed_and_deleted(venue: Venue, manager: Client) -> None:
