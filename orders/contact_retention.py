@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from accounts.models import Venue
+from accounts.models import IdempotentCall, Venue
 from framework.db.sql_files import read_sql
 from framework.errors import InvalidRequest
 from orders.models import Order
@@ -22,6 +23,8 @@ ERASE_EXPIRED = ERASE.format(
 )
 ERASE_GIVEN = ERASE.format(condition="placed.id = ANY(%(ids)s)")
 BATCH_SIZE = 500
+# An order and the stored answer of its API call have the same transaction time, within this tolerance.
+CALL_TOLERANCE = timedelta(minutes=5)
 # Well below the time limit of a task; the next run continues.
 MAX_RUN_S = 60.0
 
@@ -33,15 +36,29 @@ class HasOpenOrder(InvalidRequest):
 def erase_contacts_of(venue: Venue, contacts: Collection[str]) -> None:
     """Erase a guest's contacts, lower-case e-mail addresses and numbers, from the venue's orders, with their notes.
 
-    Three queries, in the caller's transaction. Raises HasOpenOrder; then nothing is erased.
+    Also from stored answers of API calls. In the caller's transaction. Raises HasOpenOrder; then nothing is erased.
     """
     orders = Order.objects.of(venue).annotate(email=Lower("contact_email"))
     found = orders.filter(Q(contact_phone__in=contacts) | Q(email__in=contacts))
     for pending in found.filter(status=Order.Status.PENDING)[:1]:
         raise HasOpenOrder(f"The guest has an open order, {pending}. Complete or cancel it first.")
-    ids = list(found.values_list("pk", flat=True))
+    rows = list(found)
     with connection.cursor() as cursor:
-        cursor.execute(ERASE_GIVEN, {"ids": ids, "batch": len(ids)})
+        cursor.execute(ERASE_GIVEN, {"ids": [order.pk for order in rows], "batch": len(rows)})
+    for order in rows:
+        erase_stored_answers(order)
+
+
+def erase_stored_answers(order: Order) -> None:
+    """Erase contact and notes from stored answers of idempotent calls; a repeated call still has one effect."""
+    window = (order.created_at - CALL_TOLERANCE, order.created_at + CALL_TOLERANCE)
+    for call in IdempotentCall.objects.filter(created_at__range=window, body__isnull=False):
+        body = bytes(call.body or b"")
+        if body.startswith(b"{") and order.public_id.encode() in body:
+            record = orjson.loads(body)
+            record["fulfilment"]["contact"] = None
+            record["items"] = [line | {"notes": ""} for line in record["items"]]
+            IdempotentCall.objects.filter(pk=call.pk).update(body=orjson.dumps(record))
 
 
 def erase_expired_contacts(*, now: datetime) -> int:

@@ -79,7 +79,7 @@ def change(items: list[dict[str, Any]], verb: str, target: str) -> None:
         del items[index]
 
 
-def find_line(items: Sequence[Mapping[str, Any]], number: str) -> int | None:
+def find_line(items: Sequence[Any], number: str) -> int | None:
     """Return the number of a line; None if there is no such line."""
     is_number = number.isascii() and number.isdigit() and len(number) < 4
     return int(number) if is_number and int(number) < len(items) else None
