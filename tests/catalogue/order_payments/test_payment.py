@@ -377,7 +377,7 @@ def test_a_cancellation_and_a_payment_at_once_never_keep_the_money_of_a_cancelle
     for _ in range(5):
         order = placed()
         headers = payment(fresh_wallet(), order)
-        calls = [
+        calls: list[Callable[[], Any]] = [
             partial(post, order, headers),
             partial(cancel, Order.objects.select_related("venue").get(pk=order.pk)),
         ]
