@@ -13,7 +13,9 @@ class CatalogueConfig(AppConfig):
         from catalogue.bookings import deposits
         from catalogue.insights.providers.registry import check_provider
         from catalogue.offers.booking import erase_contacts
+        from catalogue.order_payments import payment as order_payment
         from framework import consistency
+        from orders import commands as orders
         from reservations.booking import terms
         from reservations.guests import erasure
 
@@ -23,3 +25,4 @@ class CatalogueConfig(AppConfig):
         closure.GUARDS.append(deposits.find_closure_blocker)
         terms.RETURN_DEPOSIT.append(deposits.give_back)
         terms.HOLD_DEPOSIT_AGAIN.append(deposits.hold_again)
+        orders.REFUND_PAYMENT.append(order_payment.give_back)

@@ -1,4 +1,4 @@
-"""Consistency checks of offers, deposits and exports."""
+"""Consistency checks of offers, deposits, paid orders and exports."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -39,6 +39,21 @@ DEPOSITS = """
 """
 
 
+ORDER_PAYMENTS = """
+    SELECT coalesce(payment.id, placed.usdc_payment), concat('the payment is ', coalesce(payment.state, 'missing'),
+        ', and its order is ', coalesce(nullif(placed.payment_state, ''), 'unknown'))
+    FROM (SELECT * FROM payments_payment WHERE products @> ARRAY['order']::varchar[]) AS payment
+    FULL JOIN (SELECT * FROM orders_order WHERE usdc_payment IS NOT NULL) AS placed
+        ON placed.usdc_payment = payment.id
+    WHERE payment.id IS NULL
+        OR (payment.state = 'delivered' AND placed.payment_state IS DISTINCT FROM 'paid'
+            AND (payment.block IS NOT NULL OR payment.error = ''))
+        OR (payment.state = 'settled' AND placed.id IS NOT NULL)
+        OR (placed.payment_state = 'paid' AND placed.status = 'cancelled')
+    ORDER BY 1
+"""
+
+
 def check_exports(*, now: datetime) -> Iterator[Finding]:
     """Yield finished exports whose parts, rows or files are incomplete. Lists the folder of each export."""
     for export in Export.objects.filter(status=Export.Status.SUCCEEDED, expires_at__gt=now).order_by("pk").iterator():
@@ -74,5 +89,6 @@ def run_checks(now: datetime) -> Checks:
     return {
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
         "deposits": query("deposits", DEPOSITS, subject=partial(encode, "pay")),
+        "order_payments": query("order_payments", ORDER_PAYMENTS, subject=partial(encode, "pay")),
         "export_parts": check_exports(now=now),
     }

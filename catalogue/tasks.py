@@ -14,6 +14,7 @@ from catalogue.exports.requests import payment_state
 from catalogue.history import publish
 from catalogue.hours import holidays, open_intervals
 from catalogue.models import Export, SearchRow
+from catalogue.order_payments import payment as order_payment
 from catalogue.photos import downloads
 from catalogue.places import cuisine_merge, neighborhoods
 from catalogue.read_model import rebuild
@@ -63,6 +64,12 @@ def clean_up_exports(**_: Any) -> None:
 def reconcile_deposits(**_: Any) -> None:
     """Refund deposits that have booked nothing, and return those of reservations that are over."""
     deposits.reconcile(now=timezone.now())
+
+
+@shared_task(name="catalogue.tasks.reconcile_order_payments")
+def reconcile_order_payments(**_: Any) -> None:
+    """Finish payments of orders whose request died, and record which refunds are due or were sent."""
+    order_payment.reconcile(now=timezone.now())
 
 
 @shared_task(name="catalogue.tasks.delete_expired_removals")

@@ -1,9 +1,16 @@
 """What apps know of reservations and venues, for the guests' pages of others (the modules called `registry`)."""
 
+from datetime import datetime
+
 from accounts.models import Venue
 from catalogue.models import FlowBooking, Listing
 from framework.db.natural_sort import natural
+from orders.contact_retention import erase_contacts_of
 from orders.ordering_page import registry as ordering_page
+from reservations.booking.availability import ONE_DAY, load_hours
+from reservations.booking.service_day import ServiceDay
+from reservations.booking.venue_time import local_today
+from reservations.guests import erasure
 from reservations.models import Reservation, Table
 from reservations.self_service import registry
 from reservations.templatetags.branding import load_branding
@@ -27,8 +34,21 @@ def list_tables(venue: Venue) -> list[str]:
     return list(rows.values_list("name", flat=True))
 
 
+def find_hours(venue: Venue, now: datetime) -> list[tuple[datetime, datetime]] | None:
+    """Return the times of a week at which guests are seated; None for a venue without service periods. Two queries."""
+    today = local_today(venue, now=now)
+    days = [today + number * ONE_DAY for number in range(-1, 8)]
+    periods, closures = load_hours(venue, days[0], days[-1] + ONE_DAY)
+    if not periods:
+        return None
+    spans = [span for day in days for span in ServiceDay.build(venue, day, periods, closures).open_spans]
+    return [(start, end) for start, end in spans if end > now]
+
+
 def register() -> None:
     registry.FIXED_RESERVATIONS.append(is_booked_at_offer)
     registry.COORDINATES.append(find_coordinates)
     ordering_page.LOOKS.append(load_branding)
     ordering_page.TABLES.append(list_tables)
+    ordering_page.HOURS.append(find_hours)
+    erasure.CONTACT_ERASERS.append(erase_contacts_of)

@@ -67,6 +67,7 @@ urlpatterns = [
     path("guest/", include("reservations.self_service.urls")),
     path("book/", include("reservations.booking_page.urls")),
     path("order/", include("orders.ordering_page.urls")),
+    path("order/", include("catalogue.order_payments.urls")),
     re_path(
         r"^docs/openapi/(?P<name>management|management-v2|data)\.json$",
         schema.serve_document,

@@ -111,3 +111,11 @@ def format_moment(moment: datetime, zone: str) -> str:
     """Format a moment by the clock of the zone: `18:30 on Saturday 28 November 2026`."""
     there = moment.astimezone(ZoneInfo(zone))
     return _("%(time)s on %(day)s") % {"time": format_clock(there), "day": format_day(there.date())}
+
+
+def format_clock_or_date(moment: datetime, *, today: date) -> str:
+    """Format the time of an aware datetime in its zone, after the date unless that is today: `Sat, Nov 28, 18:45`."""
+    if moment.date() == today:
+        return format_clock(moment)
+    day = format_skeleton("MMMEd", moment, tzinfo=moment.tzinfo, locale=_locale())
+    return f"{day}, {format_clock(moment)}"

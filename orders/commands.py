@@ -1,11 +1,12 @@
 """Order commands: place, change the status, reopen, change the address. Each stores its event in its transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -32,6 +33,14 @@ PLACE = read_sql("orders", "place_order").format(
 )
 
 
+# Called in the transaction that cancels a paid order, with the actor. catalogue.apps registers it.
+REFUND_PAYMENT: list[Callable[[Order, str], None]] = []
+
+
+class TotalChanged(InvalidRequest):
+    """The order costs something else than the guest has seen."""
+
+
 def place_order(
     venue: Venue,
     *,
@@ -45,13 +54,18 @@ def place_order(
     tip: Decimal | None = None,
     channel: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    usdc_price: Decimal | None = None,
+    expected_total: Decimal | None = None,
 ) -> dict[str, Any]:
     """Store an order with its lines, its event and the next number of the venue's day; return its record.
 
     `items` are {menu_item_id, quantity, notes, modifiers}, `fulfilment` is {type, requested_at, table, contact}. If
     the venue has a published menu, its names and prices are read just before, in another statement, and stored on the
-    order. A menu change between that read and the commit affects only later orders. Raises InvalidRequest (see
-    orders.menu.selection.select), SlotUnavailable (see orders.capacity.promise).
+    order. A menu change between that read and the commit affects only later orders. With the price of one USDC the
+    order can be paid in USDC. `expected_total` is what the guest has seen, without the tip.
+
+    Raises InvalidRequest (see orders.menu.selection.select), SlotUnavailable (see orders.capacity.promise), and
+    TotalChanged for another total than expected.
 
     Two statements; more if dishes have modifiers or are counted, or if the kitchen has a capacity. From the number to
     the commit all other orders of this venue wait.
@@ -83,6 +97,11 @@ def place_order(
     )
     set_lines(order, items, selection.items or [None] * len(items), selection.modifiers)
     set_totals(order, selection.terms.charges_of(order.fulfilment))
+    if expected_total is not None and (order.total is None or order.total - (tip or 0) != expected_total):
+        raise TotalChanged("The prices have changed since the guest has seen the total.", param="expected_total")
+    if usdc_price is not None and order.total:
+        order.usdc_amount = pricing.convert_to_usdc(order.total, price=usdc_price)
+        order.payment_state = Order.PaymentState.DUE
     takes_several_statements = selection.portions or selection.terms.orders_per_slot
     with transaction.atomic() if takes_several_statements else nullcontext():
         order.promised_at, order.slot = capacity.promise(
@@ -116,6 +135,8 @@ def store(order: Order, *, actor: str) -> dict[str, Any]:
         "promised_at": order.promised_at,
         "slot": order.slot,
         "portions": order.portions,
+        "usdc_amount": order.usdc_amount,
+        "payment_state": order.payment_state,
     }
     lines = [{"tax_percent": line.tax_percent, "station": line.station} for line in order.items.all()]
     values |= {"day": order.business_date, "columns": dump(columns), "lines": dump(lines)}
@@ -215,6 +236,9 @@ def change_status(
         if status == Order.Status.CANCELLED and (order.slot or order.portions):
             give_back(order, actor=actor, now=now)
         changed = order.change_status(status, now=now, versions=versions, because=because, param=param)
+        if changed and order.payment_state == Order.PaymentState.REFUND_DUE:
+            for refund in REFUND_PAYMENT:
+                refund(order, actor)
         if changed:
             record_order_event(order, EventType(f"order.{status}"), actor=actor, now=now)
     return changed
@@ -262,6 +286,24 @@ def reopen_order(order: Order, *, now: datetime, actor: str) -> None:
     with transaction.atomic():
         order.reopen(now=now)
         record_order_event(order, EventType.ORDER_REOPENED, actor=actor, now=now)
+
+
+def mark_paid(order: Order, payment: UUID, *, now: datetime) -> bool:
+    """Record that this payment of the ledger has paid the order; False if it is not due. Call it in a transaction."""
+    state = Order.PaymentState
+    if not order.change_payment_state(state.PAID, before=state.DUE, payment=payment, now=now):
+        return False
+    record_order_event(order, EventType.ORDER_UPDATED, actor="guest", now=now)
+    return True
+
+
+def mark_payment_returned(order: Order, state: str, *, now: datetime) -> bool:
+    """Record that the refund of a payment is due or was sent; False if another process has changed the order."""
+    with transaction.atomic():
+        changed = order.change_payment_state(state, before=order.payment_state, now=now)
+        if changed:
+            record_order_event(order, EventType.ORDER_UPDATED, actor="system", now=now)
+    return changed
 
 
 def change_delivery_address(order: Order, address: str | None, *, now: datetime, actor: str) -> None:

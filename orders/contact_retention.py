@@ -1,22 +1,68 @@
-"""Retention of the contacts of orders: as long as the venue keeps its guests."""
+"""Retention of the contacts and notes of orders: as long as the venue keeps its guests, or until it erases one."""
 
 import time
-from datetime import datetime
+from collections.abc import Collection
+from datetime import datetime, timedelta
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import connection
+from django.db.models import Q
+from django.db.models.functions import Lower
 
+from accounts.models import IdempotentCall, Venue
 from framework.db.sql_files import read_sql
+from framework.errors import InvalidRequest
+from orders.models import Order
 
 ERASE = read_sql("orders", "erase_contacts")
+ERASE_EXPIRED = ERASE.format(
+    condition="""placed.created_at < %(now)s AND greatest(placed.created_at, placed.requested_at) < %(now)s
+        - make_interval(days => least(venue.forgets_guests_after_days, nullif(%(max_days)s, 0)))"""
+)
+ERASE_GIVEN = ERASE.format(condition="placed.id = ANY(%(ids)s)")
 BATCH_SIZE = 500
+# An order and the stored answer of its API call have the same transaction time, within this tolerance.
+CALL_TOLERANCE = timedelta(minutes=5)
 # Well below the time limit of a task; the next run continues.
 MAX_RUN_S = 60.0
 
 
+class HasOpenOrder(InvalidRequest):
+    """The guest has an order that the kitchen has not finished."""
+
+
+def erase_contacts_of(venue: Venue, contacts: Collection[str]) -> None:
+    """Erase a guest's contacts, lower-case e-mail addresses and numbers, from the venue's orders, with their notes.
+
+    Also from stored answers of API calls. In the caller's transaction. Raises HasOpenOrder; then nothing is erased.
+    """
+    orders = Order.objects.of(venue).annotate(email=Lower("contact_email"))
+    found = orders.filter(Q(contact_phone__in=contacts) | Q(email__in=contacts))
+    for pending in found.filter(status=Order.Status.PENDING)[:1]:
+        raise HasOpenOrder(f"The guest has an open order, {pending}. Complete or cancel it first.")
+    rows = list(found)
+    with connection.cursor() as cursor:
+        cursor.execute(ERASE_GIVEN, {"ids": [order.pk for order in rows], "batch": len(rows)})
+    for order in rows:
+        erase_stored_answers(order)
+
+
+def erase_stored_answers(order: Order) -> None:
+    """Erase contact and notes from stored answers of idempotent calls; a repeated call still has one effect."""
+    window = (order.created_at - CALL_TOLERANCE, order.created_at + CALL_TOLERANCE)
+    for call in IdempotentCall.objects.filter(created_at__range=window, body__isnull=False):
+        body = bytes(call.body or b"")
+        if body.startswith(b"{") and order.public_id.encode() in body:
+            record = orjson.loads(body)
+            record["fulfilment"]["contact"] = None
+            record["items"] = [line | {"notes": ""} for line in record["items"]]
+            IdempotentCall.objects.filter(pk=call.pk).update(body=orjson.dumps(record))
+
+
 def erase_expired_contacts(*, now: datetime) -> int:
-    """Erase names, numbers and addresses of orders whose retention is over; return the number of orders.
+    """Erase names, numbers, addresses and notes of orders whose retention is over; return the number of orders.
 
     A statement for each batch, so that an interrupted run loses nothing. Answers stored for idempotency keys are
     deleted after a day, so none of so old an order is left.
@@ -25,7 +71,7 @@ def erase_expired_contacts(*, now: datetime) -> int:
     values: dict[str, Any] = {"now": now, "max_days": settings.GUEST_RETENTION_DAYS, "batch": BATCH_SIZE}
     while time.monotonic() < deadline:
         with connection.cursor() as cursor:
-            cursor.execute(ERASE, values)
+            cursor.execute(ERASE_EXPIRED, values)
             ((erased,),) = cursor.fetchall()
         if not erased:
             break

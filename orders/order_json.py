@@ -43,7 +43,7 @@ LINE = f"""concat(
 FIELDS = (
     *("id", "object", "number", "business_date", "status", "stage", "customer_id", "items", "delivery_address"),
     *("fulfilment", "channel", "payment_method", "currency", "subtotal", "tax", "charges", "tip", "total"),
-    *("metadata", "version", "created_at", "updated_at", "promised_at"),
+    *("payment", "metadata", "version", "created_at", "updated_at", "promised_at"),
     *("accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
 )
 # The SQL expressions of the fields that are not a column.
@@ -64,6 +64,9 @@ EXPRESSIONS = {
     )::text""",
     **{column: _amount_sql(column) for column in ("subtotal", "tax", "tip", "total")},
     "charges": "charges::text",
+    "payment": """CASE WHEN payment_state <> '' THEN json_build_object(
+        'state', payment_state, 'amount', trim_scale(usdc_amount)::text, 'currency', 'USDC'
+    ) END::text""",
     "metadata": "metadata::text",
 }
 COLUMNS = ", ".join(EXPRESSIONS.get(field, field) for field in FIELDS)
@@ -128,6 +131,7 @@ def serialize_order(order: Order) -> dict[str, Any]:
         "charges": order.charges,
         "tip": format_if_priced(order.tip, currency),
         "total": format_if_priced(order.total, currency),
+        "payment": serialize_payment(order),
         "metadata": order.metadata,
         "version": order.version,
         "created_at": format_datetime(order.created_at),
@@ -150,6 +154,14 @@ def serialize_fulfilment(order: Order) -> dict[str, Any]:
         "table": order.table or None,
         "contact": contact if any(contact.values()) else None,
     }
+
+
+def serialize_payment(order: Order) -> dict[str, Any] | None:
+    """Return what became of the payment in USDC; None for an order that is not paid so."""
+    if not order.payment_state or order.usdc_amount is None:
+        return None
+    amount = f"{order.usdc_amount.normalize():f}"
+    return {"state": order.payment_state, "amount": amount, "currency": "USDC"}
 
 
 def find_record(public_id: str, *, venue: Venue) -> dict[str, Any] | None:
@@ -212,6 +224,6 @@ def _serialize_row(row: prepared_statements.Row) -> dict[str, Any]:
         record[name] = record[name] and record[name].replace(microsecond=0)
     record["id"] = encode(PREFIX, record["id"])
     record["items"] = orjson.Fragment(record["items"])
-    for name in ("fulfilment", "charges", "metadata"):
-        record[name] = orjson.loads(record[name])
+    for name in ("fulfilment", "charges", "payment", "metadata"):
+        record[name] = record[name] and orjson.loads(record[name])
     return record

@@ -12,7 +12,7 @@ from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
 from framework.api.error_handler import flatten_detail, invalid_request
 from orders import commands
-from orders.models import Menu, MenuItem, Order
+from orders.models import ItemModifierGroup, Menu, MenuItem, Order
 from orders.quotes import price_order
 from orders.serializers import NewOrder
 
@@ -30,6 +30,12 @@ def search_dishes(menu: Menu, *, query: str) -> tuple[list[MenuItem], int]:
         found = found.filter(Q(name__icontains=query) | Q(ref__icontains=query) | Q(category__name__icontains=query))
     rows = found.order_by("category__position", "category__name", "position", "name", "pk")
     return list(rows[:MAX_DISHES]), found.count()
+
+
+def find_dishes_with_groups(menu: Menu, refs: Sequence[str]) -> set[str]:
+    """Return which of these dishes ask questions. One query."""
+    asking = ItemModifierGroup.objects.filter(menu=menu, item__ref__in=[ref.replace("\0", "") for ref in refs])
+    return set(asking.values_list("item__ref", flat=True))
 
 
 def quote(venue: Venue, *, items: Sequence[Mapping[str, Any]], delivery_address: str | None = None) -> Order:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. CLF and UYW, with four decimals, are units of
 # account, not means of payment.
@@ -14,6 +14,7 @@ DECIMALS = {
     **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
 }
 DEFAULT_DECIMALS = 2
+USDC_UNIT = Decimal("0.000001")
 UNITS = {count: Decimal(1).scaleb(-count) for count in {DEFAULT_DECIMALS, *DECIMALS.values()}}
 
 
@@ -55,6 +56,11 @@ class Bill:
     subtotal: Decimal
     tax: Decimal
     total: Decimal
+
+
+def convert_to_usdc(amount: Decimal, *, price: Decimal) -> Decimal:
+    """Return what the amount is in USDC, rounded up to its smallest unit; `price` is that of one USDC."""
+    return (amount / price).quantize(USDC_UNIT, ROUND_UP)
 
 
 def get_decimals(currency: str) -> int:

@@ -38,7 +38,7 @@ from orders.models import (
     Order,
     OrderItem,
 )
-from orders.order_json import FIELDS, serialize_fulfilment
+from orders.order_json import FIELDS, serialize_fulfilment, serialize_payment
 
 MAX_MODIFIERS = 300
 AMOUNT = r"^\d+(\.\d+)?$"
@@ -253,6 +253,16 @@ class FulfilmentRecord(serializers.Serializer[Any]):
     contact = ContactRecord(allow_null=True)
 
 
+class OrderPaymentRecord(serializers.Serializer[Any]):
+    """The payment of an order in USDC."""
+
+    state = serializers.ChoiceField(
+        choices=Order.PaymentState.choices, help_text="`due` may also be paid at the counter; `refund_due` goes back."
+    )
+    amount = serializers.CharField(help_text="A decimal string with at most six decimals.")
+    currency = ConstantField("USDC")
+
+
 class OrderItemRecord(serializers.ModelSerializer[OrderItem]):
     """A line of an order; name and money are null where the venue has no menu."""
 
@@ -286,6 +296,9 @@ class OrderRecord(serializers.ModelSerializer[Order]):
     charges = ChargeRecord(many=True, read_only=True)
     tip = Money()
     total = Money(help_text="`subtotal`, `tax` and `tip`.")
+    payment = serializers.SerializerMethodField(
+        help_text="Of an order of the ordering page that can be paid in USDC; null for all others."
+    )
     metadata = MetadataField(read_only=True)
 
     class Meta:
@@ -296,6 +309,10 @@ class OrderRecord(serializers.ModelSerializer[Order]):
     @extend_schema_field(FulfilmentRecord)
     def get_fulfilment(self, order: Order) -> dict[str, Any]:
         return serialize_fulfilment(order)
+
+    @extend_schema_field(OrderPaymentRecord(allow_null=True))
+    def get_payment(self, order: Order) -> dict[str, Any] | None:
+        return serialize_payment(order)
 
 
 TRANSLATIONS = {

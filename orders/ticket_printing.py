@@ -87,7 +87,8 @@ def build_ticket(order: Order, *, timezone: str) -> bytes:
     ticket.ln()
     for text in (order.delivery_address or "").splitlines():
         ticket.textln(clean(text))
-    ticket.textln(clean(f"{order.contact_name or order.customer_id}, {order.payment_method}"))
+    payment = "PAID" if order.payment_state == Order.PaymentState.PAID else order.payment_method
+    ticket.textln(clean(f"{order.contact_name or order.customer_id}, {payment}"))
     ticket.cut()
     output: bytes = ticket.output
     return output

@@ -41,7 +41,7 @@ from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
 from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier, describe_requirements, describe_token
 from payments.tiers.terms import STANDARD, job_queue
-from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired
+from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired, TransactionNotFound
 from payments.x402.proofs import (
     PAYMENT_META,
     Authorization,

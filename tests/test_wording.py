@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.languages.catalogs import texts_of_the_code
+
 ROOT = Path(__file__).parent.parent
 APPS = ("accounts", "catalogue", "config", "orders", "payments", "reservations")
 # A replaced word or phrase, and what to write instead.
@@ -106,3 +108,8 @@ def test_the_check_finds_a_replaced_word() -> None:
         "anew",
     ]
     assert list(strings('"""Docstring told."""\nx = "Nobody is told."')) == ["Nobody is told."]
+
+
+def test_texts_for_guests_contain_no_replaced_words() -> None:
+    texts = [text for forms, _context in texts_of_the_code() for text in forms]
+    assert [text for text in texts if FORBIDDEN.search(text)] == []

@@ -100,6 +100,8 @@ BEGIN
         SELECT 1 FROM orders_modifier AS modifier JOIN orders_menu AS menu ON menu.id = modifier.menu_id
         WHERE menu.venue_id = NEW.id
         UNION ALL
+        SELECT 1 FROM orders_orderingsettings WHERE venue_id = NEW.id AND takes_usdc
+        UNION ALL
         SELECT 1 FROM orders_chargerule WHERE venue_id = NEW.id AND (amount IS NOT NULL OR free_from IS NOT NULL)
     ) THEN
         RAISE EXCEPTION 'The dishes of venue % are priced in %.', NEW.id, OLD.currency
@@ -436,7 +438,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_6c1e9() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (NEW."is_page_open", NEW."late_minutes", NEW."orders_per_slot", NEW."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."venue_id", NEW."prep_minutes", NEW."printer_address", NEW."printer_port", NEW."slot_minutes", NEW."takes_usdc", NEW."venue_id", NEW."warn_minutes"); RETURN NULL;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "max_waiting_orders", "orders_per_slot", "page_fulfilments", "paused_at", "paused_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "usdc_price", "venue_id", "warn_minutes") VALUES (NEW."is_page_open", NEW."late_minutes", NEW."max_waiting_orders", NEW."orders_per_slot", NEW."page_fulfilments", NEW."paused_at", NEW."paused_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."venue_id", NEW."prep_minutes", NEW."printer_address", NEW."printer_port", NEW."slot_minutes", NEW."takes_usdc", NEW."usdc_price", NEW."venue_id", NEW."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_7ffe5() RETURNS trigger
@@ -586,7 +588,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_2d660() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."venue_id", OLD."prep_minutes", OLD."printer_address", OLD."printer_port", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "max_waiting_orders", "orders_per_slot", "page_fulfilments", "paused_at", "paused_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "usdc_price", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."max_waiting_orders", OLD."orders_per_slot", OLD."page_fulfilments", OLD."paused_at", OLD."paused_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."venue_id", OLD."prep_minutes", OLD."printer_address", OLD."printer_port", OLD."slot_minutes", OLD."takes_usdc", OLD."usdc_price", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_2ef26() RETURNS trigger
@@ -841,7 +843,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_23453() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "orders_per_slot", "page_fulfilments", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."orders_per_slot", OLD."page_fulfilments", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."venue_id", OLD."prep_minutes", OLD."printer_address", OLD."printer_port", OLD."slot_minutes", OLD."takes_usdc", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
+                    INSERT INTO "orders_orderingsettingschange" ("is_page_open", "late_minutes", "max_waiting_orders", "orders_per_slot", "page_fulfilments", "paused_at", "paused_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "prep_minutes", "printer_address", "printer_port", "slot_minutes", "takes_usdc", "usdc_price", "venue_id", "warn_minutes") VALUES (OLD."is_page_open", OLD."late_minutes", OLD."max_waiting_orders", OLD."orders_per_slot", OLD."page_fulfilments", OLD."paused_at", OLD."paused_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."venue_id", OLD."prep_minutes", OLD."printer_address", OLD."printer_port", OLD."slot_minutes", OLD."takes_usdc", OLD."usdc_price", OLD."venue_id", OLD."warn_minutes"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_27d0d() RETURNS trigger
@@ -2869,8 +2871,12 @@ CREATE TABLE public.orders_order (
     "table" character varying(40) DEFAULT ''::character varying NOT NULL,
     tip numeric(18,3),
     ticket_printed_at timestamp with time zone,
+    payment_state character varying(10) DEFAULT ''::character varying NOT NULL,
+    usdc_amount numeric(18,6),
+    usdc_payment uuid,
     CONSTRAINT order_cancellation_reason_only_if_cancelled CHECK ((((status)::text = 'cancelled'::text) OR ((cancelled_because)::text = ''::text))),
     CONSTRAINT order_is_served_at_the_venue_or_delivered CHECK ((((NOT is_dine_in) AND (("table")::text = ''::text)) OR ((delivery_address IS NULL) AND is_dine_in))),
+    CONSTRAINT order_payment_state_matches_payment CHECK (((((payment_state)::text = ''::text) AND (usdc_payment IS NULL)) OR (((payment_state)::text = 'due'::text) AND (usdc_amount IS NOT NULL) AND (usdc_payment IS NULL)) OR ((payment_state = ANY (ARRAY['paid'::character varying, 'refund_due'::character varying, 'refunded'::character varying])) AND (usdc_amount IS NOT NULL) AND (usdc_payment IS NOT NULL)))),
     CONSTRAINT order_times_match_status CHECK ((((cancelled_at IS NULL) AND (completed_at IS NULL) AND ((status)::text = 'pending'::text)) OR ((cancelled_at IS NULL) AND (completed_at IS NOT NULL) AND ((status)::text = 'completed'::text)) OR ((cancelled_at IS NOT NULL) AND (completed_at IS NULL) AND ((status)::text = 'cancelled'::text)))),
     CONSTRAINT order_tip_not_negative CHECK (((tip IS NULL) OR (tip >= (0)::numeric))),
     CONSTRAINT orders_order_number_check CHECK ((number >= 0)),
@@ -2888,12 +2894,18 @@ CREATE TABLE public.orders_orderingsettings (
     takes_usdc boolean NOT NULL,
     printer_address inet,
     printer_port integer DEFAULT 9100 NOT NULL,
+    max_waiting_orders smallint DEFAULT 20 NOT NULL,
+    paused_at timestamp with time zone,
+    paused_until timestamp with time zone,
+    usdc_price numeric(14,6),
     CONSTRAINT ordering_settings_capacity_positive CHECK (((orders_per_slot IS NULL) OR (orders_per_slot >= 1))),
     CONSTRAINT ordering_settings_port_of_a_printer CHECK ((printer_port BETWEEN 9100 AND 9109)),
     CONSTRAINT ordering_settings_prep_time_within_a_day CHECK ((prep_minutes <= 1440)),
     CONSTRAINT ordering_settings_slot_divides_an_hour CHECK ((slot_minutes = ANY (ARRAY[5, 10, 15, 20, 30, 60]))),
+    CONSTRAINT ordering_settings_usdc_has_a_price CHECK (((NOT takes_usdc) OR ((usdc_price > (0)::numeric) AND (usdc_price IS NOT NULL)))),
     CONSTRAINT ordering_settings_warns_before_late CHECK (((warn_minutes >= 1) AND (warn_minutes < late_minutes))),
     CONSTRAINT orders_orderingsettings_late_minutes_check CHECK ((late_minutes >= 0)),
+    CONSTRAINT orders_orderingsettings_max_waiting_orders_check CHECK ((max_waiting_orders >= 0)),
     CONSTRAINT orders_orderingsettings_orders_per_slot_check CHECK ((orders_per_slot >= 0)),
     CONSTRAINT orders_orderingsettings_prep_minutes_check CHECK ((prep_minutes >= 0)),
     CONSTRAINT orders_orderingsettings_printer_port_check CHECK ((printer_port >= 0)),
@@ -2917,7 +2929,12 @@ CREATE TABLE public.orders_orderingsettingschange (
     venue_id uuid NOT NULL,
     printer_address inet,
     printer_port integer DEFAULT 9100 NOT NULL,
+    max_waiting_orders smallint DEFAULT 20 NOT NULL,
+    paused_at timestamp with time zone,
+    paused_until timestamp with time zone,
+    usdc_price numeric(14,6),
     CONSTRAINT orders_orderingsettingschange_late_minutes_check CHECK ((late_minutes >= 0)),
+    CONSTRAINT orders_orderingsettingschange_max_waiting_orders_check CHECK ((max_waiting_orders >= 0)),
     CONSTRAINT orders_orderingsettingschange_orders_per_slot_check CHECK ((orders_per_slot >= 0)),
     CONSTRAINT orders_orderingsettingschange_prep_minutes_check CHECK ((prep_minutes >= 0)),
     CONSTRAINT orders_orderingsettingschange_printer_port_check CHECK ((printer_port >= 0)),
@@ -4318,24 +4335,26 @@ INSERT INTO public.django_migrations VALUES
 	(68, 'orders', '0008_order_with_contact', now()),
 	(69, 'orders', '0009_board_settings', now()),
 	(70, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(71, 'pghistory', '0001_initial', now()),
-	(72, 'pghistory', '0002_aggregateevent', now()),
-	(73, 'pghistory', '0003_auto_20201023_1636', now()),
-	(74, 'pghistory', '0004_auto_20220906_1625', now()),
-	(75, 'pghistory', '0005_events_middlewareevents', now()),
-	(76, 'pghistory', '0006_delete_aggregateevent', now()),
-	(77, 'pghistory', '0007_auto_20250421_0444', now()),
-	(78, 'reservations', '0002_functions_and_triggers', now()),
-	(79, 'reservations', '0003_holds', now()),
-	(80, 'reservations', '0004_validate_seatings', now()),
-	(81, 'reservations', '0005_seating_by_hold', now()),
-	(82, 'reservations', '0006_guest_mail_former', now()),
-	(83, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(84, 'reservations', '0008_branding', now()),
-	(85, 'reservations', '0009_terms_and_deposits', now()),
-	(86, 'reservations', '0010_language', now()),
-	(87, 'sessions', '0001_initial', now()),
-	(88, 'usersessions', '0001_initial', now());
+	(71, 'orders', '0011_usdc_and_pauses', now()),
+	(72, 'orders', '0012_validate_payments', now()),
+	(73, 'pghistory', '0001_initial', now()),
+	(74, 'pghistory', '0002_aggregateevent', now()),
+	(75, 'pghistory', '0003_auto_20201023_1636', now()),
+	(76, 'pghistory', '0004_auto_20220906_1625', now()),
+	(77, 'pghistory', '0005_events_middlewareevents', now()),
+	(78, 'pghistory', '0006_delete_aggregateevent', now()),
+	(79, 'pghistory', '0007_auto_20250421_0444', now()),
+	(80, 'reservations', '0002_functions_and_triggers', now()),
+	(81, 'reservations', '0003_holds', now()),
+	(82, 'reservations', '0004_validate_seatings', now()),
+	(83, 'reservations', '0005_seating_by_hold', now()),
+	(84, 'reservations', '0006_guest_mail_former', now()),
+	(85, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(86, 'reservations', '0008_branding', now()),
+	(87, 'reservations', '0009_terms_and_deposits', now()),
+	(88, 'reservations', '0010_language', now()),
+	(89, 'sessions', '0001_initial', now()),
+	(90, 'usersessions', '0001_initial', now());
 
 
 
@@ -4431,7 +4450,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 88, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 90, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -4855,6 +4874,7 @@ ALTER TABLE ONLY public.usersessions_usersession
 ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT webhook_delivery_unique_per_event_and_endpoint UNIQUE (event_id, endpoint_id);
 CREATE UNIQUE INDEX a_payment_identifier_names_one_payment_of_its_payer ON public.payments_payment USING btree (payer, payment_identifier) WHERE (NOT ((payment_identifier)::text = ''::text));
+CREATE UNIQUE INDEX a_payment_pays_one_order ON public.orders_order USING btree (usdc_payment) WHERE (usdc_payment IS NOT NULL);
 CREATE INDEX account_emailaddress_email_03be32b2 ON public.account_emailaddress USING btree (email);
 CREATE INDEX account_emailaddress_email_03be32b2_like ON public.account_emailaddress USING btree (email varchar_pattern_ops);
 CREATE INDEX account_emailaddress_user_id_2c513194 ON public.account_emailaddress USING btree (user_id);
@@ -4985,6 +5005,7 @@ CREATE INDEX order_last_updated ON public.orders_order USING btree (venue_id, up
 CREATE INDEX order_newest_of_customer ON public.orders_order USING btree (venue_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_status ON public.orders_order USING btree (venue_id, status, created_at DESC, id DESC);
 CREATE INDEX order_newest_of_venue ON public.orders_order USING btree (venue_id, created_at DESC, id DESC);
+CREATE INDEX order_refund_due ON public.orders_order USING btree (updated_at) WHERE ((payment_state)::text = 'refund_due'::text);
 CREATE INDEX order_with_contact ON public.orders_order USING btree (created_at) WHERE (NOT (((contact_email)::text = ''::text) AND ((contact_name)::text = ''::text) AND ((contact_phone)::text = ''::text)));
 CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USING btree (venue_id);
 CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
@@ -5156,7 +5177,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
 COMMENT ON TRIGGER pgtrigger_added_insert_46f06 ON public.reservations_cancellationterms IS '50177ad73d785cdfeb62c42f5c0cb8d80960c801';
 CREATE TRIGGER pgtrigger_added_insert_6c1e9 AFTER INSERT ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_6c1e9();
-COMMENT ON TRIGGER pgtrigger_added_insert_6c1e9 ON public.orders_orderingsettings IS 'f57a87e6c8119e57f58cf4e8329e1e748fffb581';
+COMMENT ON TRIGGER pgtrigger_added_insert_6c1e9 ON public.orders_orderingsettings IS '046951d8510e38753cf8d729ad04e6cd1f64ab90';
 CREATE TRIGGER pgtrigger_added_insert_7ffe5 AFTER INSERT ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_7ffe5();
 COMMENT ON TRIGGER pgtrigger_added_insert_7ffe5 ON public.orders_menucategory IS 'aba603ab25481e705fdc7b1da3d5f270b310c8eb';
 CREATE TRIGGER pgtrigger_added_insert_a900e AFTER INSERT ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_a900e();
@@ -5176,7 +5197,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_f157e ON public.reservations_table IS 
 CREATE TRIGGER pgtrigger_added_insert_f8265 AFTER INSERT ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f8265();
 COMMENT ON TRIGGER pgtrigger_added_insert_f8265 ON public.reservations_serviceperiod IS 'fd21e0de643d65b3d5e1bf5717553b9ee3ed2206';
 CREATE TRIGGER pgtrigger_changed_update_2d660 AFTER UPDATE ON public.orders_orderingsettings FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_2d660();
-COMMENT ON TRIGGER pgtrigger_changed_update_2d660 ON public.orders_orderingsettings IS 'd8be7a70e5daf38da48b4ce185e867ca11d0b22d';
+COMMENT ON TRIGGER pgtrigger_changed_update_2d660 ON public.orders_orderingsettings IS '1a9134e718173a1e8ee14055f867ebe9fe110187';
 CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_membership FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_2ef26();
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
@@ -5210,7 +5231,7 @@ COMMENT ON TRIGGER pgtrigger_changed_update_deb2e ON public.reservations_cancell
 CREATE TRIGGER pgtrigger_removed_delete_14a20 AFTER DELETE ON public.orders_modifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_14a20();
 COMMENT ON TRIGGER pgtrigger_removed_delete_14a20 ON public.orders_modifiergroup IS 'b418dc5bd1d411c4f206abe4ebffe905efbd6b02';
 CREATE TRIGGER pgtrigger_removed_delete_23453 AFTER DELETE ON public.orders_orderingsettings FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_23453();
-COMMENT ON TRIGGER pgtrigger_removed_delete_23453 ON public.orders_orderingsettings IS '0f5d1889bd74fbc43fb4785cd540ac32c4b988be';
+COMMENT ON TRIGGER pgtrigger_removed_delete_23453 ON public.orders_orderingsettings IS '7dd24e8ccfac1e5b78cf1c803ff7d7a27229c0c0';
 CREATE TRIGGER pgtrigger_removed_delete_27d0d AFTER DELETE ON public.orders_menu FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_27d0d();
 COMMENT ON TRIGGER pgtrigger_removed_delete_27d0d ON public.orders_menu IS '70239b1a2e67394e4916ac6fd0330c0eb2529a28';
 CREATE TRIGGER pgtrigger_removed_delete_2ce83 AFTER DELETE ON public.reservations_serviceperiod FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_2ce83();

@@ -107,6 +107,7 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
         ("customer_id", "payment_method"),
         "delivery_address",
         ("currency", "before_tax", "of_tax", "in_total"),
+        ("payment_state", "usdc_amount", "usdc_payment"),
         "metadata",
         ("created_at", "updated_at", "accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
         "cancelled_because",

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
+import orjson
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -22,6 +23,9 @@ from orders import phone_orders
 from orders.capacity import SlotUnavailable
 from orders.dashboard.board import format_money
 from orders.models import Menu, Order
+from orders.ordering_page import menu
+from orders.ordering_page.basket import find_line
+from orders.serializers import NewOrderItem
 
 MAX_LINES = 100
 MAX_QUANTITY = 999
@@ -38,12 +42,18 @@ class Line:
     ref: str
     quantity: str = "1"
     notes: str = ""
+    # As the API takes them; None for those that the menu chooses.
+    modifiers: list[dict[str, Any]] | None = None
 
     @property
     def count(self) -> int | str:
         """The quantity as a number, or the text if it is not a number."""
         is_number = self.quantity.isascii() and self.quantity.isdigit() and len(self.quantity) < 10
         return int(self.quantity) if is_number else self.quantity
+
+    @property
+    def modifiers_json(self) -> str:
+        return "" if self.modifiers is None else orjson.dumps(self.modifiers).decode()
 
     def change_quantity(self, step: int) -> "Line":
         count = self.count if isinstance(self.count, int) else 1
@@ -65,13 +75,18 @@ class OrderDraft:
     @classmethod
     def of(cls, post: QueryDict) -> "OrderDraft":
         """Read the form. Missing fields are empty."""
-        refs, quantities, notes = (post.getlist(name)[: MAX_LINES + 1] for name in ("ref", "quantity", "notes"))
+        names = ("ref", "quantity", "notes", "modifiers")
+        refs, quantities, notes, modifiers = (post.getlist(name)[: MAX_LINES + 1] for name in names)
         token = post.get("token", "")
         return cls(
             token=token if TOKEN.fullmatch(token) else uuid4().hex,
             lines=[
-                Line(ref=ref, quantity=quantity, notes=note.replace("\r\n", "\n"))
-                for ref, quantity, note in zip(refs, quantities, notes, strict=False)
+                Line(
+                    ref=ref, quantity=quantity, notes=note.replace("\r\n", "\n"), modifiers=read_modifiers(chosen, ref)
+                )
+                for ref, quantity, note, chosen in zip(
+                    refs, quantities, notes, [*modifiers, *[""] * len(refs)], strict=False
+                )
             ],
             search=post.get("search", "")[:100].replace("\0", ""),
             customer=post.get("customer_id", ""),
@@ -85,9 +100,9 @@ class OrderDraft:
         if verb == "add":
             self.add(target)
             return
-        if not (target.isascii() and target.isdigit() and len(target) < 4 and int(target) < len(self.lines)):
+        index = find_line(self.lines, target)
+        if index is None:
             return
-        index = int(target)
         if verb == "remove":
             del self.lines[index]
         elif verb in ("increase", "decrease"):
@@ -96,7 +111,7 @@ class OrderDraft:
     def add(self, ref: str) -> None:
         """Add one of the dish to its line, or a new line. A line with notes does not change."""
         for index, line in enumerate(self.lines):
-            if line.ref == ref and not line.notes:
+            if line.ref == ref and not line.notes and line.modifiers is None:
                 self.lines[index] = line.change_quantity(1)
                 return
         if ref and len(self.lines) < MAX_LINES:
@@ -107,21 +122,36 @@ class OrderDraft:
         """The body of the equivalent `POST /orders` request."""
         return {
             "customer_id": self.customer.strip(),
-            "items": [{"menu_item_id": line.ref, "quantity": line.count, "notes": line.notes} for line in self.lines],
+            "items": [
+                {"menu_item_id": line.ref, "quantity": line.count, "notes": line.notes}
+                | ({} if line.modifiers is None else {"modifiers": line.modifiers})
+                for line in self.lines
+            ],
             "delivery_address": self.address if self.fulfilment == "delivery" else None,
             "payment_method": self.payment,
         }
 
 
+def read_modifiers(text: str, ref: str) -> list[dict[str, Any]] | None:
+    """Return the modifiers of a line in the form; None if it has none, or the text is not of this form."""
+    try:
+        shape = NewOrderItem(data={"menu_item_id": ref, "quantity": 1, "modifiers": orjson.loads(text)})
+    except orjson.JSONDecodeError:
+        return None
+    return list(shape.validated_data["modifiers"]) if shape.is_valid() else None
+
+
 @page(Right.ORDERS, section="board", methods=("GET", "HEAD", "POST"))
 def new_order(request: PageRequest) -> HttpResponse:
-    """The form; `do` is the pressed button: `add:margherita`, `increase:0`, `remove:0`, `place`."""
+    """The form; `do` is the pressed button: `add:margherita`, `increase:0`, `choose:0`, `chosen:0`, `place`."""
     venue = request.access.venue
     if request.method != "POST":
         labels = venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS
         return render_form(request, OrderDraft(token=uuid4().hex, payment=labels[0]))
     draft = OrderDraft.of(request.POST)
     verb, _, target = request.POST.get("do", "").partition(":")
+    if verb in ("choose", "chosen"):
+        return choose_modifiers(request, draft, target, is_answered=verb == "chosen")
     if verb != "place":
         # Without a menu, the search field holds the item id to add.
         draft.change(verb, target or draft.search.strip() if verb == "add" else target)
@@ -146,6 +176,30 @@ def new_order(request: PageRequest) -> HttpResponse:
     return redirect("order", venue=venue.public_id, order=public_id)
 
 
+def choose_modifiers(request: PageRequest, draft: OrderDraft, target: str, *, is_answered: bool) -> HttpResponse:
+    """Ask the questions of a line's dish, or store the answers. A line or a dish that is unknown changes nothing."""
+    venue = request.access.venue
+    published = Menu.objects.filter(venue=venue, is_published=True).first()
+    index = find_line(draft.lines, target)
+    if published is None or index is None:
+        return render_form(request, draft)
+    line = draft.lines[index]
+    item = menu.find_dish(published, line.ref.replace("\0", ""))
+    if item is None:
+        return render_form(request, draft)
+    published.venue, item.menu = venue, published
+    at = timezone.now().astimezone(ZoneInfo(venue.timezone))
+    chosen: menu.Answers | None = None if line.modifiers is None else menu.ChosenBefore(line.modifiers)
+    questions = menu.load_questions(item, request.POST if is_answered else chosen, at=at)
+    modifiers, is_valid = menu.read_answers(questions) if is_answered else ([], False)
+    if not is_valid:
+        # htmx shows answers of 200 only.
+        status = 400 if is_answered and not getattr(request, "htmx", None) else 200
+        return render_form(request, draft, questions=(index, questions), status=status)
+    draft.lines[index] = replace(line, modifiers=modifiers)
+    return render_form(request, draft)
+
+
 @page(Right.ORDERS, section="board", methods=("POST",))
 def place_example_order(request: PageRequest) -> HttpResponse:
     """Place the order of the welcome page in a sandbox, once for each of its forms, and show it on the board."""
@@ -167,22 +221,26 @@ def render_form(
     *,
     problems: Sequence[Problem] = (),
     earlier: Order | None = None,
+    questions: tuple[int, Sequence[menu.Question]] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the form with its content and errors, or only the part that htmx requested."""
+    """Render the form with its content and errors, or only the part that htmx requested.
+
+    `questions` are those of the line with this number, which is being chosen.
+    """
     venue = request.access.venue
     now = timezone.now().astimezone(ZoneInfo(venue.timezone))
-    menu = Menu.objects.filter(venue=venue, is_published=True).first()
-    dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip()) if menu else ([], 0)
+    published = Menu.objects.filter(venue=venue, is_published=True).first()
+    dishes, total = phone_orders.search_dishes(published, query=draft.search.strip()) if published else ([], 0)
     context = {
         "draft": draft,
-        "menu": menu,
+        "menu": published,
         "dishes": [(dish, format_money(dish.price, venue.currency), dish.find_obstacle(now)) for dish in dishes],
         "more_dishes": total - len(dishes),
         "labels": venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS,
         "earlier": earlier,
         "now": now,
-        **price_lines(request, draft, problems, menu),
+        **price_lines(request, draft, problems, published, questions),
     }
     htmx = getattr(request, "htmx", None)
     part = PARTS.get(htmx.target or "") if htmx else None
@@ -190,7 +248,11 @@ def render_form(
 
 
 def price_lines(
-    request: PageRequest, draft: OrderDraft, problems: Sequence[Problem], menu: Menu | None
+    request: PageRequest,
+    draft: OrderDraft,
+    problems: Sequence[Problem],
+    published: Menu | None,
+    questions: tuple[int, Sequence[menu.Question]] | None = None,
 ) -> dict[str, Any]:
     # By the index of the line, or else by the parameter.
     messages_at: dict[int | str, list[str]] = {}
@@ -201,8 +263,10 @@ def price_lines(
     countable = all(isinstance(line.count, int) and 0 < line.count <= MAX_QUANTITY for line in draft.lines)
     items = [
         {"menu_item_id": line.ref.replace("\0", ""), "quantity": line.count if countable else 1}
+        | ({} if line.modifiers is None else {"modifiers": line.modifiers})
         for line in draft.lines
     ]
+    asking = phone_orders.find_dishes_with_groups(published, [line.ref for line in draft.lines]) if published else ()
     quote = phone_orders.quote(
         request.access.venue, items=items, delivery_address=draft.address if draft.fulfilment == "delivery" else None
     )
@@ -213,6 +277,9 @@ def price_lines(
                 "line": line,
                 "name": row.name,
                 "total": format_money(row.line_total, quote.currency) if countable else None,
+                "modifiers": ", ".join(row.modifier_names),
+                "has_groups": line.ref in asking,
+                "questions": questions[1] if questions and questions[0] == index else (),
                 "problems": messages_at.get(index, []),
             }
             for index, (line, row) in enumerate(zip(draft.lines, quote.items.all(), strict=True))

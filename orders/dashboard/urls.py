@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, modifier_groups, ordering, orders, phone_order, reports
+from orders.dashboard import board, menu, menu_import, modifier_groups, ordering, orders, pause, phone_order, reports
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
     path("<slug:venue>/board/columns", board.poll_columns, name="board-columns"),
     path("<slug:venue>/board/moves", board.change_status, name="board-move"),
     path("<slug:venue>/board/settings", board.edit_settings, name="board-settings"),
+    path("<slug:venue>/board/pause", pause.pause_ordering, name="pause-ordering"),
     path("<slug:venue>/orders", orders.list_orders, name="orders"),
     path("<slug:venue>/orders.csv", orders.download, name="orders-download"),
     path("<slug:venue>/orders/today", orders.show_tiles, name="orders-today"),

@@ -4,9 +4,10 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Self
+from uuid import UUID
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from accounts.models import Venue
@@ -80,6 +81,14 @@ class Order(models.Model):
         READY = "ready"
         HANDED_OVER = "handed_over"
 
+    class PaymentState(models.TextChoices):
+        """The state of a payment in USDC. Empty: the order is paid at the counter, or elsewhere."""
+
+        DUE = "due"
+        PAID = "paid"
+        REFUND_DUE = "refund_due"
+        REFUNDED = "refunded"
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="orders", db_index=False)
     number = models.PositiveIntegerField(help_text="Number for the counter; starts at 1 each business day")
@@ -116,6 +125,19 @@ class Order(models.Model):
     )
     tip = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
     total = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
+    usdc_amount = models.DecimalField(
+        "amount in USDC",
+        max_digits=18,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="What it costs the guest in USDC; empty where it cannot be paid so",
+    )
+    payment_state = models.CharField(max_length=10, choices=PaymentState, blank=True, default="", db_default="")
+    # No foreign key: orders know nothing of payments.
+    usdc_payment = models.UUIDField(
+        "payment", null=True, blank=True, help_text="The payment of the ledger that has paid it"
+    )
     metadata = models.JSONField(default=dict, blank=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField()
@@ -156,6 +178,21 @@ class Order(models.Model):
                 condition=Q(is_dine_in=False, table="") | Q(is_dine_in=True, delivery_address__isnull=True),
             ),
             models.CheckConstraint(name="order_tip_not_negative", condition=Q(tip__isnull=True) | Q(tip__gte=0)),
+            models.CheckConstraint(
+                name="order_payment_state_matches_payment",
+                condition=Q(payment_state="", usdc_payment__isnull=True)
+                | Q(payment_state="due", usdc_amount__isnull=False, usdc_payment__isnull=True)
+                | Q(
+                    payment_state__in=["paid", "refund_due", "refunded"],
+                    usdc_amount__isnull=False,
+                    usdc_payment__isnull=False,
+                ),
+            ),
+            models.UniqueConstraint(
+                fields=["usdc_payment"],
+                name="a_payment_pays_one_order",
+                condition=Q(usdc_payment__isnull=False),
+            ),
         ]
         indexes = [
             models.Index(fields=["venue", "-created_at", "-id"], name="order_newest_of_venue"),
@@ -174,6 +211,7 @@ class Order(models.Model):
                 name="order_last_completed",
                 condition=Q(completed_at__isnull=False),
             ),
+            models.Index(fields=["updated_at"], name="order_refund_due", condition=Q(payment_state="refund_due")),
             models.Index(
                 fields=["venue", "-cancelled_at", "-id"],
                 name="order_last_cancelled",
@@ -230,7 +268,9 @@ class Order(models.Model):
         """
         changed = 0
         # Nothing of a completed order can be given back, also after it was reopened.
-        eaten: dict[str, Any] = {"portions": {}} if status == self.Status.COMPLETED else {}
+        others: dict[str, Any] = {"portions": {}}
+        if status == self.Status.CANCELLED:
+            others = {"payment_state": PAYMENT_STATE_AFTER_CANCELLATION}
         if status != self.Status.PENDING:
             order = Order.objects.filter(pk=self.pk, status=self.Status.PENDING)
             changed = (order if versions is None else order.filter(version__in=versions)).update(
@@ -239,7 +279,7 @@ class Order(models.Model):
                 updated_at=now,
                 cancelled_because=because,
                 **{f"{status}_at": now},
-                **eaten,
+                **others,
             )
         self.refresh()
         if not changed and versions is not None and self.version not in versions:
@@ -281,6 +321,23 @@ class Order(models.Model):
             )
         return False
 
+    def change_payment_state(self, state: str, *, before: str, now: datetime, payment: UUID | None = None) -> bool:
+        """Change the state of the payment from `before`, with the `payment` that has paid; return whether it was so.
+
+        Called by orders.commands, which stores the event too. One conditional UPDATE. Nothing pays a cancelled order.
+        """
+        orders = Order.objects.filter(pk=self.pk, payment_state=before)
+        if payment is not None:
+            orders = orders.exclude(status=self.Status.CANCELLED)
+        changed = orders.update(
+            payment_state=state,
+            usdc_payment=payment or F("usdc_payment"),
+            version=F("version") + 1,
+            updated_at=now,
+        )
+        self.refresh()
+        return bool(changed)
+
     def reopen(self, *, now: datetime) -> None:
         """Make a completed order pending. Called by orders.commands.reopen_order, which stores the event too.
 
@@ -309,6 +366,12 @@ class Order(models.Model):
             raise InvalidRequest("This order is served at a table.", param="delivery_address")
 
 
+# What was paid goes back; what was not is not paid any more.
+PAYMENT_STATE_AFTER_CANCELLATION = Case(
+    When(payment_state=Order.PaymentState.PAID, then=Value(Order.PaymentState.REFUND_DUE)),
+    When(payment_state=Order.PaymentState.DUE, then=Value("")),
+    default=F("payment_state"),
+)
 # Tips are the staff's.
 TOTAL_WITHOUT_TIP = F("total") - Coalesce(F("tip"), Decimal(0))
 # In order; each but the first has a column with its moment.
@@ -316,7 +379,7 @@ KITCHEN_STAGES = tuple(Order.Stage.values[:-1])
 STAGE_MOMENTS = tuple(f"{stage}_at" for stage in KITCHEN_STAGES[1:])
 MUTABLE_FIELDS = (
     *("status", "kitchen_stage", "delivery_address", "contact_name", "contact_phone", "contact_email", "portions"),
-    *("version", "updated_at"),
+    *("payment_state", "usdc_payment", "version", "updated_at"),
     *(*STAGE_MOMENTS, "completed_at", "cancelled_at", "cancelled_because"),
 )
 

@@ -1,6 +1,6 @@
 """How a venue takes orders: preparation times, capacity, charges."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
@@ -61,6 +61,22 @@ class OrderingSettings(models.Model):
     )
     printer_port = models.PositiveIntegerField(default=9100, db_default=9100)
     takes_usdc = models.BooleanField("USDC", default=False, help_text="Guests can pay on the ordering page in USDC")
+    usdc_price = models.DecimalField(
+        "price of one USDC",
+        max_digits=14,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="In the currency of the venue; it changes only here",
+    )
+    max_waiting_orders = models.PositiveSmallIntegerField(
+        default=20,
+        db_default=20,
+        help_text="Orders of the ordering page that wait to be accepted, at most; then it takes no more",
+    )
+    # Since `paused_at` the page takes no orders: until `paused_until`, or until the staff continue.
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "ordering settings"
@@ -82,6 +98,11 @@ class OrderingSettings(models.Model):
                 condition=Q(warn_minutes__gte=1, warn_minutes__lt=F("late_minutes")),
                 violation_error_message="An order is marked before it is late.",
             ),
+            models.CheckConstraint(
+                name="ordering_settings_usdc_has_a_price",
+                condition=Q(takes_usdc=False) | Q(usdc_price__isnull=False, usdc_price__gt=0),
+                violation_error_message="State the price of one USDC.",
+            ),
             # Only ports on which printers listen: no other service of the network can be named.
             models.CheckConstraint(
                 name="ordering_settings_port_of_a_printer",
@@ -92,6 +113,10 @@ class OrderingSettings(models.Model):
 
     def __str__(self) -> str:
         return f"Ordering settings of {self.venue}"
+
+    def is_paused(self, *, now: datetime) -> bool:
+        """Whether the staff have paused the ordering page."""
+        return self.paused_at is not None and (self.paused_until is None or now < self.paused_until)
 
     @property
     def prep(self) -> timedelta:

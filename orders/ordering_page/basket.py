@@ -16,6 +16,7 @@ from framework.errors import ApiError, InvalidRequest
 from orders import capacity
 from orders.menu.selection import OrderingTerms, select
 from orders.models import Fulfilment, Menu, MenuItem, Order
+from orders.ordering_page.hours import Hours
 from orders.ordering_page.menu import load_names
 from orders.quotes import price_order
 from orders.serializers import NewOrderItem
@@ -66,15 +67,22 @@ def add(items: list[dict[str, Any]], line: dict[str, Any]) -> bool:
 
 def change(items: list[dict[str, Any]], verb: str, target: str) -> None:
     """`increase`, `decrease` or `remove` a line by its number. An unknown line changes nothing."""
-    if not (target.isascii() and target.isdigit() and len(target) < 4 and int(target) < len(items)):
+    index = find_line(items, target)
+    if index is None:
         return
-    item = items[int(target)]
+    item = items[index]
     if verb == "increase":
         item["quantity"] = min(MAX_QUANTITY, item["quantity"] + 1)
     elif verb == "decrease" and item["quantity"] > 1:
         item["quantity"] -= 1
     else:
-        del items[int(target)]
+        del items[index]
+
+
+def find_line(items: Sequence[Any], number: str) -> int | None:
+    """Return the number of a line; None if there is no such line."""
+    is_number = number.isascii() and number.isdigit() and len(number) < 4
+    return int(number) if is_number and int(number) < len(items) else None
 
 
 @dataclass(slots=True)
@@ -173,14 +181,15 @@ def describe(param: str, quote: Quote, index: int, *, at: datetime) -> str:
     return _("The choices of this dish are not available. Please remove it and choose it again.")
 
 
-def list_times(venue: Venue, quote: Quote, *, now: datetime) -> tuple[datetime | None, list[datetime]]:
-    """Return the earliest time, and the later ones of the day at which all dishes are served. At most three queries.
+def list_times(venue: Venue, quote: Quote, hours: Hours, *, now: datetime) -> tuple[datetime | None, list[datetime]]:
+    """Return the earliest time, and the later ones at which all dishes are served. At most three queries.
 
-    The earliest is None if the kitchen takes no more orders.
+    The earliest is None if the kitchen takes no more orders, or the venue is closed now. Later times are of the day,
+    or where the venue states its hours within these until a day from now.
     """
     zone = ZoneInfo(venue.timezone)
     first = now + timedelta(minutes=quote.prep_minutes)
-    earliest = capacity.find_free_time(venue, quote.terms, first)
+    earliest = capacity.find_free_time(venue, quote.terms, first) if hours.is_open(now) else None
     today = now.astimezone(zone).date()
     if quote.terms.orders_per_slot is None:
         length = timedelta(minutes=quote.terms.slot_minutes)
@@ -190,5 +199,6 @@ def list_times(venue: Venue, quote: Quote, *, now: datetime) -> tuple[datetime |
         slots = list(capacity.list_free_slots(venue, quote.terms, first))
     local = [slot.astimezone(zone) for slot in slots]
     items = quote.items.values()
-    served = [at for at in local if at.date() == today and not any(item.find_obstacle(at) for item in items)]
+    is_taken = hours.is_open if hours.spans is not None else (lambda at: at.date() == today)
+    served = [at for at in local if is_taken(at) and not any(item.find_obstacle(at) for item in items)]
     return (earliest.astimezone(zone) if earliest else None), served

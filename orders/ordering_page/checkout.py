@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.utils.translation import gettext
@@ -12,7 +13,7 @@ from rest_framework import serializers
 
 from accounts.models import Venue
 from framework.api.fields import PhoneField
-from framework.languages import format_clock, format_money, format_number
+from framework.languages import format_clock_or_date, format_money, format_number
 from framework.phone_numbers import add_country_code, country_of_zone
 from orders.models import Fulfilment, OrderingSettings
 from orders.ordering_page import online_orders
@@ -81,27 +82,35 @@ class CheckoutForm(forms.Form):
         fulfilments: Collection[str],
         total: Decimal | None,
         times: tuple[datetime | None, Sequence[datetime]],
+        is_open: bool,
         now: datetime,
         **options: Any,
     ) -> None:
         super().__init__(data, label_suffix="", **options)
         self.venue = venue
         self.total = total
-        self.now = now
+        self.now = now.astimezone(ZoneInfo(venue.timezone))
+        self.is_open = is_open
         self.set_choices("fulfilment", [(each, FULFILMENTS[Fulfilment(each)]) for each in fulfilments])
         self.set_choices("payment", list(list_payments(venue).items()))
         self.set_choices("tip", [(0, _("No tip")), *((percent, self.label_tip(percent)) for percent in TIP_PERCENTS)])
         earliest, later = times
         soon = gettext("Choose a time")
         if earliest:
-            soon = gettext("As soon as possible, about %(time)s") % {"time": format_clock(earliest)}
-        self.fields["when"].widget.choices = [("", soon), *((at.isoformat(), format_clock(at)) for at in later)]
+            soon = gettext("As soon as possible, about %(time)s") % {"time": self.format_time(earliest)}
+            self.fields["table"].help_text = gettext("Expected at %(promised)s") % {
+                "promised": self.format_time(earliest)
+            }
+        self.fields["when"].widget.choices = [("", soon), *((at.isoformat(), self.format_time(at)) for at in later)]
         if Fulfilment.DINE_IN not in fulfilments:
             del self.fields["table"]
         if Fulfilment.PICKUP not in fulfilments:
             del self.fields["when"]
         if not total:
             del self.fields["tip"]
+
+    def format_time(self, at: datetime) -> str:
+        return format_clock_or_date(at, today=self.now.date())
 
     def set_choices(self, name: str, choices: Sequence[tuple[Any, Any]]) -> None:
         """Set the choices; the first is the default."""
@@ -148,6 +157,9 @@ class CheckoutForm(forms.Form):
         values = super().clean() or self.cleaned_data
         if values.get("fulfilment") == Fulfilment.DINE_IN and not values.get("table") and "table" not in self.errors:
             self.add_error("table", _("Enter the number of your table."))
+        is_for_now = values.get("when") is None and "when" not in self.errors
+        if values.get("fulfilment") == Fulfilment.PICKUP and is_for_now and not self.is_open:
+            self.add_error("when", _("Choose a time."))
         return values
 
     def build_body(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

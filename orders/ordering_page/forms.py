@@ -1,9 +1,11 @@
 """The forms with which the staff set up the ordering page."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
@@ -17,6 +19,8 @@ FULFILMENT_LABELS = {
     Fulfilment.DINE_IN: "At the table",
     Fulfilment.DELIVERY: "Delivery",
 }
+# One USDC is one of them.
+USD = "USD"
 SLOT_MINUTES = (5, 10, 15, 20, 30, 60)
 MAX_CODES = 200
 RANGE = re.compile(r"(\D*?)(\d{1,4})\s*-\s*(\d{1,4})")
@@ -39,22 +43,50 @@ class OrderingSettingsForm(ConflictCheckForm):
 
     class Meta:
         model = OrderingSettings
-        fields = ["is_page_open", "page_fulfilments", "prep_minutes", "slot_minutes", "orders_per_slot"]
+        fields = [
+            *("is_page_open", "page_fulfilments", "prep_minutes", "slot_minutes", "orders_per_slot"),
+            "max_waiting_orders",
+            *("takes_usdc", "usdc_price"),
+        ]
         labels = {
             "is_page_open": "Guests can order on the ordering page",
             "prep_minutes": "Preparation time in minutes",
             "orders_per_slot": "Orders in a slot",
+            "max_waiting_orders": "Orders that wait to be accepted, at most",
+            "takes_usdc": "Guests can pay in USDC after the order",
+            "usdc_price": "Price of one USDC",
         }
         help_texts = {
             "is_page_open": "",
             "prep_minutes": "From an order to its handover. A dish on the menu may take longer",
             "orders_per_slot": "That the kitchen can finish. Leave this empty for any number",
+            "max_waiting_orders": "The page accepts further orders when you have accepted some",
+            "takes_usdc": "The operator of this installation gets the money, and owes it to you",
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if not self.initial.get("page_fulfilments"):
             self.initial["page_fulfilments"] = [each.value for each in FULFILMENTS]
+        currency = self.instance.venue.currency
+        if not settings.PAY_TO:
+            del self.fields["takes_usdc"], self.fields["usdc_price"]
+        elif currency == USD:
+            del self.fields["usdc_price"]
+        else:
+            self.fields["usdc_price"].help_text = f"In {currency}. It stays until you change it here"
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean()
+        if "takes_usdc" in self.fields:
+            if self.instance.venue.currency == USD:
+                self.instance.usdc_price = Decimal(1)
+                self.changed_data.append("usdc_price")
+            elif values.get("usdc_price") is not None and values["usdc_price"] <= 0:
+                self.add_error("usdc_price", "Enter a price above zero.")
+            elif values.get("takes_usdc") and values.get("usdc_price") is None and "usdc_price" not in self.errors:
+                self.add_error("usdc_price", "State the price of one USDC.")
+        return values
 
 
 class ChargeRuleForm(ValidatesUniqueness, ConflictCheckForm):

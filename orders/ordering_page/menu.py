@@ -1,19 +1,21 @@
 """The menu of the ordering page, in the guest's language."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from django.db.models import Prefetch
-from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from framework.languages import format_money, translate
 from orders.menu.photos import thumbnail_path
 from orders.models import Allergen, ChargeRule, Diet, ItemModifierGroup, Menu, MenuItem, Modifier, ModifierGroup, Order
 from orders.pricing import round_amount
+
+# The names of the fields of questions that modifiers ask begin so.
+NESTED = "nested-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,26 @@ def load_categories(menu: Menu, *, at: datetime) -> list[tuple[str, list[Dish]]]
     return found
 
 
+class Answers(Protocol):
+    """The answers to the questions of a dish, such as a submitted form: the refs of the chosen modifiers."""
+
+    def getlist(self, key: str, /) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenBefore:
+    """The answers of a line: its modifiers as the API takes them."""
+
+    modifiers: Sequence[Mapping[str, Any]]
+
+    def getlist(self, key: str, /) -> Sequence[str]:
+        """Return the refs for the field of a question. Refs are unique on a menu, so groups need not be told apart."""
+        if not key.startswith(NESTED):
+            return [each["id"] for each in self.modifiers]
+        chosen = (each for each in self.modifiers if f"{NESTED}{each['id']}" == key)
+        return [inner["id"] for each in chosen for inner in each.get("modifiers", ())]
+
+
 def find_dish(menu: Menu, ref: str) -> MenuItem | None:
     """Return the dish with its category. One query."""
     return menu.items.select_related("category").filter(ref=ref).first()
@@ -109,8 +131,8 @@ def list_allergens(allergens: Collection[str]) -> str:
     return ", ".join(_(allergen.label) for allergen in Allergen if allergen in allergens)
 
 
-def load_questions(item: MenuItem, post: QueryDict | None, *, at: datetime) -> list[Question]:
-    """Return the questions of a dish, answered as submitted, or else by the defaults. At most five queries."""
+def load_questions(item: MenuItem, post: Answers | None, *, at: datetime) -> list[Question]:
+    """Return the questions of a dish, answered as given, or else by the defaults. At most five queries."""
     nested = Prefetch("modifiers__nested_group", ModifierGroup.objects.prefetch_related(modifiers_in_order()))
     groups = ModifierGroup.objects.filter(item_modifier_groups__item=item)
     groups = groups.prefetch_related(modifiers_in_order(), nested).order_by("item_modifier_groups__position", "ref")
@@ -126,7 +148,7 @@ def modifiers_in_order() -> Prefetch[Any]:
 def build_question(
     group: ModifierGroup,
     name: str,
-    post: QueryDict | None,
+    post: Answers | None,
     *,
     currency: str,
     at: datetime,
@@ -144,7 +166,7 @@ def build_question(
         inner = None
         if modifier.nested_group and not is_nested:
             inner = build_question(
-                modifier.nested_group, f"nested-{modifier.ref}", post, currency=currency, at=at, is_nested=True
+                modifier.nested_group, f"{NESTED}{modifier.ref}", post, currency=currency, at=at, is_nested=True
             )
         is_chosen = modifier.is_default if submitted is None else modifier.ref in submitted
         price = format_money(round_amount(modifier.price_delta, currency), currency) if modifier.price_delta else ""

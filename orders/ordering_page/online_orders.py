@@ -3,20 +3,23 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import orjson
+from django.conf import settings as django_settings
 
 from accounts import idempotency
 from accounts.models import Venue
 from framework.api.error_handler import flatten_detail, invalid_request
-from framework.api.rate_limits.middleware import count_within_an_hour
+from framework.api.rate_limits.middleware import successes_within_an_hour
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import new_id
 from framework.signed_tokens import BadSignature, KeyedHash, TokenSigner
-from orders import commands
+from orders import capacity, commands
 from orders.models import Order, OrderingSettings
+from orders.ordering_page.hours import Hours
 from orders.serializers import NewOrder
 
 CHANNEL = "page"
@@ -24,10 +27,12 @@ CHANNEL = "page"
 MAX_OPEN = 5
 # From one IP address at one venue: the guests of a restaurant share that of its wireless network.
 MAX_PER_HOUR = 60
+# A guest at a table may pay after the meal; later the staff have long taken the money.
+PAYABLE_FOR = timedelta(hours=24)
 # People take longer to fill in the form.
 MIN_FILL_S = 2
 FORM_LIFETIME = timedelta(hours=12)
-PHONE_LOCK = AdvisoryLock("ordering page phone")
+VENUE_LOCK = AdvisoryLock("ordering page venue")
 CUSTOMER_HASH = KeyedHash("orders.ordering_page.online_orders.customer")
 FORM_SIGNER = TokenSigner("orders.ordering_page.online_orders.form")
 
@@ -36,6 +41,24 @@ class TooManyOrders(ApiError):
     """The phone has too many open orders."""
 
     code = ErrorCode.RATE_LIMIT_EXCEEDED
+
+
+class PagePaused(ApiError):
+    """The staff have paused the page."""
+
+    code = ErrorCode.SLOT_UNAVAILABLE
+
+
+class TooManyWaiting(ApiError):
+    """As many orders of the page as the venue wants wait to be accepted."""
+
+    code = ErrorCode.SLOT_UNAVAILABLE
+
+
+class OutsideOpeningHours(ApiError):
+    """The venue takes no orders at that time."""
+
+    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 class StaleOrderForm(InvalidRequest):
@@ -52,44 +75,88 @@ def find_settings(venue: Venue) -> OrderingSettings | None:
     return settings if settings and settings.is_page_open and venue.account.closed_at is None else None
 
 
-def place_order(venue: Venue, *, body: Mapping[str, Any], form: str, address: str, now: datetime) -> str:
+def find_usdc_price(settings: OrderingSettings | None) -> Decimal | None:
+    """Return the venue's price of one USDC; None where guests cannot pay in USDC."""
+    return settings.usdc_price if settings and settings.takes_usdc and django_settings.PAY_TO else None
+
+
+def is_payable(order: Order, *, now: datetime) -> bool:
+    """Whether the order can be paid in USDC now."""
+    is_over = order.completed_at is not None and order.completed_at < now - PAYABLE_FOR
+    return bool(django_settings.PAY_TO) and order.payment_state == Order.PaymentState.DUE and not is_over
+
+
+def place_order(
+    venue: Venue,
+    *,
+    body: Mapping[str, Any],
+    form: str,
+    address: str,
+    hours: Hours,
+    expected_total: Decimal | None,
+    now: datetime,
+) -> str:
     """Place the order of a form, once however often the form is submitted; return its public id.
 
-    `body` has the shape of `POST /orders` with the phone of the contact. Raises StaleOrderForm, SubmittedTooFast,
-    RateLimitExceeded, TooManyOrders, IdempotencyKeyReused if the form has placed another order, and the errors of
-    commands.place_order; then nothing is stored.
+    `body` has the shape of `POST /orders` with the phone of the contact, `expected_total` is what the guest has seen,
+    without the tip. Raises StaleOrderForm, SubmittedTooFast, RateLimitExceeded, TooManyOrders, PagePaused,
+    TooManyWaiting, OutsideOpeningHours, IdempotencyKeyReused if the form has placed another order, and the errors of
+    commands.place_order; then nothing is stored or counted.
     """
     key = validate_form_token(form, venue=venue, now=now)
     shape = NewOrder(data=dict(body))
     if not shape.is_valid():
         raise invalid_request(list(flatten_detail(shape.errors)))
-    count_within_an_hour("ordering-page", f"{venue.pk} {address}", limit=MAX_PER_HOUR, what="orders")
+    settings = find_settings(venue)
     call = identify(venue, body, key)
 
     def effect() -> idempotency.StoredResponse:
         phone = shape.validated_data["fulfilment"]["contact"]["phone"]
-        PHONE_LOCK.acquire(f"{venue.pk} {phone}")
+        # Of the page only: each order of the venue waits for the number of the one before in any case.
+        VENUE_LOCK.acquire(venue.pk)
+        check_open(settings, hours, requested_at=shape.validated_data["fulfilment"].get("requested_at"), now=now)
+        check_waiting(venue, settings)
         is_open = {"status": Order.Status.PENDING, "channel": CHANNEL, "contact_phone": phone}
         if Order.objects.of(venue).filter(**is_open).count() >= MAX_OPEN:
             raise TooManyOrders(f"{MAX_OPEN} orders of this phone are open.", param="fulfilment.contact.phone")
-        record = commands.place_order(venue, now=now, actor="guest", **shape.validated_data)
+        record = commands.place_order(
+            venue,
+            now=now,
+            actor="guest",
+            usdc_price=find_usdc_price(settings),
+            expected_total=expected_total,
+            **shape.validated_data,
+        )
         return idempotency.StoredResponse(body=record["id"].encode(), status=201)
 
-    return idempotency.run_once(call, effect).body.decode()
+    if stored := idempotency.find_response(call):
+        return stored.body.decode()
+    with successes_within_an_hour("ordering-page", f"{venue.pk} {address}", limit=MAX_PER_HOUR, what="orders"):
+        return idempotency.run_once(call, effect).body.decode()
+
+
+def check_open(
+    settings: OrderingSettings | None, hours: Hours, *, requested_at: datetime | None, now: datetime
+) -> None:
+    """Raise PagePaused or OutsideOpeningHours if the page takes no order for that time; None: as soon as possible."""
+    if settings and settings.is_paused(now=now):
+        raise PagePaused("The ordering page is paused.")
+    if not hours.is_open(requested_at or now):
+        raise OutsideOpeningHours("The venue takes no orders at this time.", param=capacity.PARAM)
+
+
+def check_waiting(venue: Venue, settings: OrderingSettings | None) -> None:
+    """Raise TooManyWaiting if as many orders of the page as allowed wait to be accepted. One query."""
+    waiting = Order.objects.of(venue).filter(
+        status=Order.Status.PENDING, kitchen_stage=Order.Stage.RECEIVED, channel=CHANNEL
+    )
+    if settings and waiting.count() >= settings.max_waiting_orders:
+        raise TooManyWaiting(f"{settings.max_waiting_orders} orders of the page wait to be accepted.")
 
 
 def identify_customer(venue: Venue, phone: str) -> str:
     """Return the `customer_id` of a phone at this venue; the number itself is erased with the contact."""
     return f"guest_{CUSTOMER_HASH.hexdigest(f'{venue.pk} {phone}')[:16]}"
-
-
-def find_placed(venue: Venue, *, body: Mapping[str, Any], form: str, now: datetime) -> str | None:
-    """Return the public id of the order that this form has placed before; None if it has placed none.
-
-    At most two queries. Raises StaleOrderForm, SubmittedTooFast, IdempotencyKeyReused if it has placed another order.
-    """
-    stored = idempotency.find_response(identify(venue, body, validate_form_token(form, venue=venue, now=now)))
-    return stored.body.decode() if stored else None
 
 
 def identify(venue: Venue, body: Mapping[str, Any], key: str) -> idempotency.IdempotentRequest:

@@ -1,6 +1,7 @@
 """What apps beside this one know of a venue, for its ordering page. config/guest_pages.py adds it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from accounts.models import Venue
 
@@ -9,6 +10,9 @@ LOOKS: list[Callable[[Venue], Mapping[str, str]]] = []
 # The names of the venue's tables, in their order.
 TABLES: list[Callable[[Venue], Sequence[str]]] = []
 
+# The spans from a moment on, for a week, in which the venue takes orders, in their order; None if it states no hours.
+HOURS: list[Callable[[Venue, datetime], Sequence[tuple[datetime, datetime]] | None]] = []
+
 
 def find_look(venue: Venue) -> Mapping[str, str]:
     return next((find(venue) for find in LOOKS), {})
@@ -16,3 +20,7 @@ def find_look(venue: Venue) -> Mapping[str, str]:
 
 def list_tables(venue: Venue) -> list[str]:
     return [name for names in TABLES for name in names(venue)]
+
+
+def find_hours(venue: Venue, now: datetime) -> Sequence[tuple[datetime, datetime]] | None:
+    return next((find(venue, now) for find in HOURS), None)

@@ -5,11 +5,12 @@ what the guest has entered, so that it works without JavaScript. Without a sessi
 so its forms need no CSRF token. The limits on orders are in orders.ordering_page.online_orders.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -28,13 +29,16 @@ from accounts.models.venues import PREFIX
 from framework.api.rate_limits.client_ip import client_network
 from framework.api.rate_limits.middleware import RateLimitExceeded
 from framework.errors import ApiError
-from framework.languages import activate_for, format_clock, format_money
+from framework.languages import activate_for, format_clock, format_clock_or_date, format_money
 from framework.public_ids import decode
 from framework.style_policy import allow_style
-from orders import capacity
+from orders import capacity, commands
 from orders.models import Fulfilment, Menu, Order, OrderingSettings
+from orders.order_json import serialize_payment
 from orders.ordering_page import basket, links, menu, online_orders, registry
 from orders.ordering_page.checkout import CheckoutForm, list_fulfilments, list_payments
+from orders.ordering_page.hours import Hours, load_hours
+from orders.ordering_page.online_orders import is_payable
 from orders.pricing import round_amount
 from orders.serializers import NewOrderItem
 
@@ -55,6 +59,8 @@ ENTERED = ("form", "fulfilment", "when", "name", "phone", "tip", "payment")
 MAX_NOTES = 500
 # A page of an order asks again after a tenth of the time since its last change, within these bounds.
 MIN_REFRESH_S, MAX_REFRESH_S = 10, 120
+
+TOTAL = re.compile(r"[0-9]{1,15}(\.[0-9]{1,3})?")
 
 PageView = Callable[..., HttpResponse]
 
@@ -88,6 +94,8 @@ def ordering_page(*methods: str) -> Callable[[PageView], PageView]:
                     else:
                         response = render(request, f"{FOLDER}/unavailable.html", context, status=405)
                         response["Allow"] = ", ".join(methods)
+                except links.LinkExpired:
+                    response = render(request, f"{FOLDER}/expired.html", context, status=410)
                 except links.InvalidLink:
                     response = render(request, f"{FOLDER}/unavailable.html", context, status=404)
             response["Content-Language"] = language
@@ -114,6 +122,29 @@ class Visit:
     items: list[dict[str, Any]] = field(default_factory=list)
     note: str = ""
 
+    @cached_property
+    def hours(self) -> Hours:
+        return load_hours(self.venue, now=self.now)
+
+    @property
+    def notice(self) -> str:
+        """Why no order is taken now; empty if one is."""
+        if self.settings.is_paused(now=self.now):
+            if self.settings.paused_until is None:
+                return _("The restaurant takes no online orders at the moment. Please order from the staff.")
+            return _("The restaurant takes no online orders until %(time)s.") % {
+                "time": self.format_time(self.settings.paused_until)
+            }
+        if self.hours.is_open(self.now):
+            return ""
+        opening = self.hours.find_opening(self.now)
+        if opening is None:
+            return _("The restaurant is closed.")
+        return _("The restaurant is closed now, and opens again: %(time)s.") % {"time": self.format_time(opening)}
+
+    def format_time(self, moment: datetime) -> str:
+        return format_clock_or_date(moment.astimezone(self.at.tzinfo), today=self.at.date())
+
     @property
     def at(self) -> datetime:
         """The time at the venue."""
@@ -121,7 +152,10 @@ class Visit:
 
     @property
     def fulfilments(self) -> list[str]:
-        return list_fulfilments(self.settings)
+        offered = list_fulfilments(self.settings)
+        # Guests at a table order for now.
+        later = [each for each in offered if each != Fulfilment.DINE_IN]
+        return offered if self.hours.is_open(self.now) else later or offered
 
     @property
     def table(self) -> str:
@@ -135,6 +169,11 @@ class Visit:
         chosen = self.post.get("fulfilment") or (Fulfilment.DINE_IN if self.table else "")
         return chosen if chosen in self.fulfilments else self.fulfilments[0]
 
+    def find_edited(self, ref: str) -> int | None:
+        """Return the number of the line of this dish that the form changes; None if it adds one."""
+        index = basket.find_line(self.items, self.post.get("line", ""))
+        return index if index is not None and self.items[index]["menu_item_id"] == ref else None
+
     def quote(self) -> basket.Quote:
         return basket.calculate_quote(self.menu, self.items, fulfilment=self.fulfilment)
 
@@ -146,6 +185,7 @@ class Visit:
             "table": self.table,
             "carried": carried,
             "note": self.note,
+            "notice": self.notice,
         }
         return render(self.request, f"{FOLDER}/{template}.html", self.context | shared | context, status=status)
 
@@ -173,6 +213,8 @@ def order(request: HttpRequest, venue: Venue, context: dict[str, Any]) -> HttpRe
     match verb:
         case "open":
             return show_dish(visit, target)
+        case "edit":
+            return edit_line(visit, target)
         case "choose" | "add":
             return add_dish(visit, target)
         case "increase" | "decrease" | "remove":
@@ -205,6 +247,22 @@ def show_dish(visit: Visit, ref: str) -> HttpResponse:
     return render_dish(visit, item, menu.load_questions(item, answered, at=visit.at))
 
 
+def edit_line(visit: Visit, number: str) -> HttpResponse:
+    """Ask the questions of a line's dish again, answered as it is."""
+    index = basket.find_line(visit.items, number)
+    if index is None:
+        return show_checkout(visit)
+    line = visit.items[index]
+    item = menu.find_dish(visit.menu, line["menu_item_id"])
+    if item is None or item.find_obstacle(visit.at):
+        return show_checkout(visit)
+    item.menu = visit.menu
+    # Without any, those that the menu chooses.
+    chosen = menu.ChosenBefore(line["modifiers"]) if "modifiers" in line else None
+    questions = menu.load_questions(item, chosen, at=visit.at)
+    return render_dish(visit, item, questions, line=(index, line))
+
+
 def add_dish(visit: Visit, ref: str) -> HttpResponse:
     """Add a dish to the basket, with its answers and notes."""
     item = menu.find_dish(visit.menu, ref)
@@ -229,8 +287,13 @@ def add_dish(visit: Visit, ref: str) -> HttpResponse:
         errors["notes"] = _("This note has characters that cannot be used.")
     if errors or not is_valid:
         return render_dish(visit, item, questions, errors=errors, status=400)
+    line |= {"modifiers": modifiers} if modifiers else {}
+    edited = visit.find_edited(ref)
+    if edited is not None:
+        visit.items[edited] = line
+        return show_checkout(visit)
     name = menu.describe_dish(item, visit.menu, at=visit.at, has_groups=False).name
-    if basket.add(visit.items, line | ({"modifiers": modifiers} if modifiers else {})):
+    if basket.add(visit.items, line):
         visit.note = _("Added: %(dish)s.") % {"dish": name}
         return show_menu(visit)
     visit.note = _("An order has at most %(most)s different dishes.") % {"most": basket.MAX_LINES}
@@ -238,13 +301,22 @@ def add_dish(visit: Visit, ref: str) -> HttpResponse:
 
 
 def render_dish(
-    visit: Visit, item: Any, questions: Sequence[menu.Question], *, errors: Any = (), status: int = 200
+    visit: Visit,
+    item: Any,
+    questions: Sequence[menu.Question],
+    *,
+    line: tuple[int, dict[str, Any]] | None = None,
+    errors: Any = (),
+    status: int = 200,
 ) -> HttpResponse:
+    """Render the questions of a dish. `line` is a line of the basket with its number, to be changed."""
+    edited = line[0] if line else visit.find_edited(item.ref)
     context = {
         "dish": menu.describe_dish(item, visit.menu, at=visit.at, has_groups=bool(questions)),
         "questions": questions,
-        "quantity": visit.post.get("quantity", "1"),
-        "notes": visit.post.get("notes", ""),
+        "quantity": line[1]["quantity"] if line else visit.post.get("quantity", "1"),
+        "notes": line[1]["notes"] if line else visit.post.get("notes", ""),
+        "edited": edited,
         "errors": dict(errors),
         "max_quantity": basket.MAX_QUANTITY,
         "max_notes": MAX_NOTES,
@@ -259,7 +331,8 @@ def build_form(visit: Visit, quote: basket.Quote, *, is_bound: bool) -> Checkout
         venue=visit.venue,
         fulfilments=visit.fulfilments,
         total=quote.order.total,
-        times=basket.list_times(visit.venue, quote, now=visit.now),
+        times=basket.list_times(visit.venue, quote, visit.hours, now=visit.now),
+        is_open=visit.hours.is_open(visit.now),
         now=visit.now,
         initial=entered | {"fulfilment": visit.fulfilment, "table": visit.table},
     )
@@ -287,13 +360,24 @@ def place(visit: Visit) -> HttpResponse:
     body, token = form.build_body(visit.items), visit.post.get("form", "")
     at = form.cleaned_data.get("when") or visit.now
     try:
-        placed = online_orders.find_placed(visit.venue, body=body, form=token, now=visit.now)
-        if placed is None and visit.post.get("quoted") != str(quote.order.total):
-            alert = _("The price of your order has changed. Please check it and order again.")
-            return render_checkout(visit, quote, form, alert=alert, status=409)
-        placed = placed or online_orders.place_order(
-            visit.venue, body=body, form=token, address=client_network(visit.request), now=visit.now
+        placed = online_orders.place_order(
+            visit.venue,
+            body=body,
+            form=token,
+            address=client_network(visit.request),
+            hours=visit.hours,
+            expected_total=read_total(visit.post.get("quoted", "")),
+            now=visit.now,
         )
+    except commands.TotalChanged:
+        alert = _("The price of your order has changed. Please check it and order again.")
+        quote = visit.quote()
+        return render_checkout(visit, quote, build_form(visit, quote, is_bound=True), alert=alert, status=409)
+    except online_orders.PagePaused:
+        return render_checkout(visit, quote, form, status=409)
+    except online_orders.TooManyWaiting:
+        alert = _("Many orders wait in the kitchen. Please try again in a few minutes, or order from the staff.")
+        return render_checkout(visit, quote, form, alert=alert, status=409)
     except idempotency.IdempotencyKeyReused:
         alert = _("This form has already placed an order. To place another one, order again.")
         return render_checkout(visit, quote, form, alert=alert, is_stale=True, status=409)
@@ -310,11 +394,18 @@ def place(visit: Visit) -> HttpResponse:
     return redirect(f"{url}?lang={visit.context['language']}")
 
 
+def read_total(text: str) -> Decimal | None:
+    """Return the total that a page has shown. None if it has shown none: such an order is refused anyway."""
+    if text == "None":
+        return None
+    return Decimal(text) if TOTAL.fullmatch(text) else Decimal(-1)
+
+
 def render_refusal(
     visit: Visit, quote: basket.Quote, form: CheckoutForm, refusal: ApiError, *, at: datetime
 ) -> HttpResponse:
     """Show each problem at its line or field."""
-    if isinstance(refusal, capacity.SlotUnavailable):
+    if isinstance(refusal, capacity.SlotUnavailable | online_orders.OutsideOpeningHours):
         # An order at the table has no field for the time.
         if visit.fulfilment == Fulfilment.PICKUP and form.add_refusal(capacity.PARAM):
             return render_checkout(visit, quote, form, status=409)
@@ -350,6 +441,7 @@ def render_checkout(
         "quoted": str(total),
         "problems": quote.problems,
         "alert": alert,
+        "takes_usdc": bool(online_orders.find_usdc_price(visit.settings)),
         "has_problems": bool(quote.problems or form.errors) or has_line_problems,
     }
     return visit.render("checkout", context, status=status)
@@ -358,9 +450,9 @@ def render_checkout(
 @ordering_page("GET", "HEAD")
 def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
     """Show the order and how far the kitchen is; the page reloads itself until the order is finished."""
-    order = links.find(token, venue=venue)
+    now, zone = timezone.now(), ZoneInfo(venue.timezone)
+    order = links.find(token, venue=venue, now=now)
     order.venue = venue
-    now = timezone.now()
     published = Menu.objects.filter(venue=venue, is_published=True).first()
     refreshes = order.status == Order.Status.PENDING
     is_stopped = request.GET.get("refresh") == "off"
@@ -371,16 +463,21 @@ def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, 
         "order": order,
         "stage": "cancelled" if order.status == Order.Status.CANCELLED else order.stage,
         "stages": list_stages(order),
-        "promised": format_clock(expected.astimezone(ZoneInfo(venue.timezone))) if refreshes and expected else "",
+        "promised": format_clock_or_date(expected.astimezone(zone), today=now.astimezone(zone).date())
+        if refreshes and expected
+        else "",
         "lines": [(line, money(line.total, order.currency)) for line in basket.describe_lines(order, published)],
         "charges": [(name, money(amount, order.currency)) for name, amount in menu.list_charges(order)],
         "tax": "" if venue.prices_include_tax else money(order.tax, order.currency),
         "tip": money(order.tip, order.currency),
         "total": money(order.total, order.currency),
         "payment": list_payments(venue).get(order.payment_method, order.payment_method),
+        "usdc": (serialize_payment(order) or {}).get("amount", ""),
+        # catalogue.order_payments
+        "pay_url": f"{request.path.rstrip('/')}/pay?{urlencode(language)}" if is_payable(order, now=now) else "",
         "refreshes": refreshes,
         "is_stopped": is_stopped,
-        "updated": format_clock(now.astimezone(ZoneInfo(venue.timezone))),
+        "updated": format_clock(now.astimezone(zone)),
         "again": f"{context['action']}?{urlencode(language | table)}",
     }
     response = render(request, f"{FOLDER}/placed.html", context)

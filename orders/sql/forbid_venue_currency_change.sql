@@ -1,4 +1,5 @@
--- Reject a change of a venue's currency while its menu has items or modifiers, or it has charges: they are in that currency.
+-- Reject a change of a venue's currency while its menu has items or modifiers, or it has charges or a price of
+-- one USDC: they are in that currency.
 -- Locks the menu, so that an item that another transaction is adding is waited for and seen.
 -- accounts/dashboard/venue_form.py translates the violated constraint into a message. Called by the trigger below.
 CREATE OR REPLACE FUNCTION forbid_venue_currency_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -10,6 +11,8 @@ BEGIN
         UNION ALL
         SELECT 1 FROM orders_modifier AS modifier JOIN orders_menu AS menu ON menu.id = modifier.menu_id
         WHERE menu.venue_id = NEW.id
+        UNION ALL
+        SELECT 1 FROM orders_orderingsettings WHERE venue_id = NEW.id AND takes_usdc
         UNION ALL
         SELECT 1 FROM orders_chargerule WHERE venue_id = NEW.id AND (amount IS NOT NULL OR free_from IS NOT NULL)
     ) THEN

@@ -135,6 +135,7 @@ def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
     yield ("by", "name", *COLUMNS)
     yield ("all", f"{report.period.first} to {report.period.last}", *read_columns(report.total))
     yield ("deposits, not in the revenue", report.deposits.name, *read_columns(report.deposits))
+    yield ("orders, not in the revenue", report.orders.name, *read_columns(report.orders))
     for name in TABLES:
         for row in report.tables[name]:
             yield (report.period.per if name == "moment" else name, row.name, *read_columns(row))

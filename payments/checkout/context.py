@@ -180,7 +180,7 @@ class Sale:
     def has_own_amount(self) -> bool:
         """Whether the caller is quoted an amount that nobody else is quoted, which identifies a plain transfer."""
         is_unproven = not self.caller.wallets and self.purchase.channel == Payment.Channel.REST
-        return is_unproven and not self.prices.is_fixed
+        return is_unproven and (self.prices.is_for_anyone or not self.prices.is_fixed)
 
     def build_payment_error(self, kind: type[Required], message: str, **rest: Any) -> Required:
         """Return a 402 with a fresh challenge. A caller without a proven wallet is quoted an amount of their own."""

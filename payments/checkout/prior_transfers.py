@@ -45,8 +45,11 @@ def assess_transfer(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) 
 
 
 def check_anonymous_limit(sale: Sale, amount: Decimal) -> str | None:
-    """Return why a caller without a proven wallet may not use this transfer: the hash of a large one may be copied."""
-    if not sale.caller.wallets and amount > settings.ANONYMOUS_PROOF_MAX_USDC:
+    """Return why a caller without a proven wallet may not use this transfer: the hash of a large one may be copied.
+
+    Where the purchase is the same whoever presents it, a copy buys what its sender has paid for.
+    """
+    if not sale.caller.wallets and not sale.prices.is_for_anyone and amount > settings.ANONYMOUS_PROOF_MAX_USDC:
         return "anonymous_proof_too_large"
     return None
 

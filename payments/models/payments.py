@@ -61,7 +61,7 @@ class Payment(models.Model):
     """One proof of payment, and the one purchase that it pays for.
 
     The row is inserted before anything is settled. `proof_key` is `3009:{asset}:{payer}:{nonce}` or `tx:{hash}:{log}`;
-    `purchase` is the SHA-256 of the request. Amounts are in whole USDC.
+    `purchase` is the SHA-256 of the request, or the public id of the order that is paid. Amounts are in whole USDC.
     """
 
     class Form(models.TextChoices):
@@ -87,14 +87,17 @@ class Payment(models.Model):
         FAILED_JOB = "failed_job", "Failed job"
         NOT_DELIVERED = "not_delivered", "Response not delivered"
         DEPOSIT_RETURNED = "deposit_returned", "Deposit returned"
+        ORDER_CANCELLED = "order_cancelled", "Order cancelled"
 
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
     # States in which it is ours, and no refund is due.
     EARNED: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
 
-    # The product of money that we hold for the venue where its payer has booked: it is no revenue of ours.
+    # The products of money that we hold for the venue where its payer has booked or ordered: no revenue of ours.
     DEPOSIT: ClassVar[str] = "deposit"
+    ORDER: ClassVar[str] = "order"
+    OF_VENUES: ClassVar[tuple[str, ...]] = (DEPOSIT, ORDER)
 
     # How long money that has bought nothing may be spent; after that it is refunded.
     SPENDABLE_FOR: ClassVar[timedelta] = timedelta(minutes=15)

@@ -59,15 +59,17 @@ class LedgerCollector(Collector):
         ]
 
     def read_totals(self) -> Iterator[Metric]:
-        """Yield the number of payments, the revenue, and the sums of the deposits and of the refunds that are due."""
+        """Yield the number of payments, the revenue, the money of venues, and the refunds that are due."""
         groups = Payment.objects.order_by().values_list("form", "state", "tier", "products")
         payments: dict[tuple[str, str], int] = {}
         revenue: dict[tuple[str, str], Decimal] = {}
-        refund_due = deposits = Decimal(0)
+        refund_due = Decimal(0)
+        of_venues = dict.fromkeys(Payment.OF_VENUES, Decimal(0))
         for form, state, tier, products, count, usdc in groups.annotate(Count("pk"), Sum("amount_usdc")):
             payments[form, state] = payments.get((form, state), 0) + count
-            if state in Payment.EARNED and Payment.DEPOSIT in products:
-                deposits += usdc
+            of_venue = next((each for each in products if each in of_venues), None)
+            if state in Payment.EARNED and of_venue:
+                of_venues[of_venue] += usdc
             elif state in Payment.EARNED:
                 key = ("+".join(sorted(products)), tier)
                 revenue[key] = revenue.get(key, Decimal(0)) + usdc
@@ -75,7 +77,9 @@ class LedgerCollector(Collector):
                 refund_due += usdc
         yield labelled_gauge("tablewire_payments", "Payments in the ledger.", ["form", "state"], payments)
         yield labelled_gauge("tablewire_revenue_usdc", "Revenue without refunds.", ["products", "tier"], revenue)
+        deposits, orders = of_venues[Payment.DEPOSIT], of_venues[Payment.ORDER]
         yield gauge("tablewire_deposits_usdc", "Deposits that are held for venues, or payable to them.", deposits)
+        yield gauge("tablewire_orders_usdc", "What guests have paid for orders, payable to venues.", orders)
         yield gauge("tablewire_refund_due_usdc", "Sum of the refunds that are due.", refund_due)
 
     def read_open_and_audits(self) -> Iterator[Metric]:

@@ -65,7 +65,7 @@ class PriceList:
     """The prices of some products at every rate: current ones, and old ones that are still accepted.
 
     `quantities` says how often each product is bought. A fixed price is the same for everybody: no tier, plan or
-    quote of a caller changes it.
+    quote of a caller changes it. `is_for_anyone` says that the purchase is the same whoever pays it, as an order is.
     """
 
     products: tuple[str, ...]
@@ -75,6 +75,7 @@ class PriceList:
     spans: tuple[PriceSpan, ...]
     now: datetime
     is_fixed: bool = False
+    is_for_anyone: bool = False
 
     def quote(self, terms: Terms) -> Quote:
         """Return the current price. Raises NotSold if a product has no price at the rate of these terms."""
@@ -139,7 +140,9 @@ def load_price_list(products: Sequence[str], *, now: datetime) -> PriceList:
     )
 
 
-def fixed_price(product: str, amount: Decimal, *, description: str, now: datetime) -> PriceList:
+def fixed_price(
+    product: str, amount: Decimal, *, description: str, is_for_anyone: bool = False, now: datetime
+) -> PriceList:
     """Return the price list of money that is not for a product of ours, such as a deposit: this amount in USDC."""
     spans = tuple(PriceSpan(product, tier.rate, amount, now, None, FREE.name, description) for tier in TIERS.values())
     return PriceList(
@@ -150,6 +153,7 @@ def fixed_price(product: str, amount: Decimal, *, description: str, now: datetim
         spans=spans,
         now=now,
         is_fixed=True,
+        is_for_anyone=is_for_anyone,
     )
 
 

@@ -71,17 +71,18 @@ class Sum:
 class Report:
     """The sums of a period, total and by each of TABLES. Products that were bought together have their own row.
 
-    `deposits` are in no other sum: what is not returned is held for venues, or payable to them.
+    `deposits` and `orders` are in no other sum: what is not returned is held for venues, or payable to them.
     """
 
     period: Period
     total: Sum
     deposits: Sum
+    orders: Sum
     tables: Mapping[str, Sequence[Sum]]
 
     @property
     def is_empty(self) -> bool:
-        return self.total == Sum("all") and self.deposits == Sum(Payment.DEPOSIT)
+        return [self.total, self.deposits, self.orders] == [Sum("all"), *map(Sum, Payment.OF_VENUES)]
 
 
 def load_report(period: Period) -> Report:
@@ -91,18 +92,20 @@ def load_report(period: Period) -> Report:
         "per": period.per,
         "since": period.since,
         "until": period.until,
-        "deposit": Payment.DEPOSIT,
+        "of_venues": list(Payment.OF_VENUES),
     }
     with connection.cursor() as cursor:
         cursor.execute(read_sql("payments", "revenue"), params)
         for grouped_by, *values in cursor.fetchall():
             tables.setdefault(grouped_by, []).append(Sum(*values))
     moments = {row.name: row for row in tables.get("moment", ())}
+    of_venues = {row.name: row for row in tables.get("of_venues", ())}
     steps = [step.isoformat() for step in period.steps()]
     return Report(
         period=period,
         total=tables["all"][0],
-        deposits=tables["deposit"][0],
+        deposits=of_venues.get(Payment.DEPOSIT, Sum(Payment.DEPOSIT)),
+        orders=of_venues.get(Payment.ORDER, Sum(Payment.ORDER)),
         tables={name: sorted(tables.get(name, ()), key=lambda row: (-row.usdc, row.name)) for name in TABLES}
         | {"moment": [moments.get(step) or Sum(step) for step in steps]},
     )

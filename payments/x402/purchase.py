@@ -22,7 +22,8 @@ class Purchase:
     """One thing that can be bought.
 
     `key` is the SHA-256 of the method, path, sorted query and body of a request, or of the name and arguments of a
-    tool call. `url` is the absolute address that the ledger shows; `advertised_url` replaces it in challenges.
+    tool call; of an order that is paid its public id. `url` is the absolute address that the ledger shows;
+    `advertised_url` replaces it in challenges.
     """
 
     method: str

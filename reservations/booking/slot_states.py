@@ -211,7 +211,7 @@ def closed_message(hours: DaySlots, upcoming: Sequence[Slot]) -> str:
         return _("There are no seating times on this day.")
     if not hours.open_slots():
         return hours.closed_message(hours.slots[0].time)
-    return "" if upcoming else _("There are no more seating times today.")
+    return "" if upcoming else _("No seating times are left today.")
 
 
 def slot_state(availability: DayAvailability, slot: Slot, party_size: int) -> tuple[SlotState, SlotReason | None]:

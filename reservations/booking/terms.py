@@ -220,7 +220,7 @@ def require_no_higher_deposit(reservation: Reservation, *, now: datetime) -> Non
     asks = _("This time asks for a deposit of %(deposit)s.")
     if paid:
         asks = _("This time asks for a deposit of %(deposit)s, and %(paid)s were paid.")
-    hint = _("A change cannot be paid for: cancel this booking and book anew, or call the restaurant.")
+    hint = _("A change cannot be paid for: cancel this booking and book again, or call the restaurant.")
     values = {"deposit": format_usdc(terms.deposit_usdc), "paid": format_usdc(paid)}
     raise DepositRequired(f"{asks % values} {hint}", terms=terms)
 

@@ -1,7 +1,7 @@
 """Erasure of a guest's personal data from reservations, events, mail, stored answers and notes, and its export."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 
-from accounts.models import Event, EventType, IdempotentCall, WebhookDelivery
+from accounts.models import Event, EventType, IdempotentCall, Venue, WebhookDelivery
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 from reservations.guests.profiles import GUESTS_LOCK, Guest
@@ -30,6 +30,8 @@ ERASED: dict[str, Any] = {
 ERASE_EVENTS = "UPDATE accounts_event SET record = record || %(erased)s::jsonb WHERE subject = ANY(%(keys)s)"
 # Apps above this one register, in AppConfig.ready, functions that erase their own data of these reservations.
 ERASERS: list[Callable[[Sequence[UUID]], object]] = []
+# Functions that erase their own data of these contacts, lower-case e-mail addresses and numbers, at this venue.
+CONTACT_ERASERS: list[Callable[[Venue, Collection[str]], object]] = []
 # A reservation and the stored answer of its API call have the same transaction time, within this tolerance.
 CALL_TOLERANCE = timedelta(minutes=5)
 
@@ -60,6 +62,8 @@ def erase(guest: Guest, *, name: str, typed: str, now: datetime, actor: str) -> 
                 f"The guest has a reservation at {when}. Cancel it first, or wait until it is over."
             )
         erase_reservations(rows, guest=guest, now=now, actor=actor)
+        for eraser in CONTACT_ERASERS:
+            eraser(guest.venue, guest.contacts)
     return len(rows)
 
 

@@ -1,12 +1,16 @@
 """A guest orders at a table on a phone without scripts, in Danish, and reads there what the kitchen does."""
 
+import re
 from collections.abc import Callable
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import httpx
+import psycopg
 import pytest
+from PIL import Image
 
-from tests.support.browser import PHONE, offences, overflows
+from tests.support.browser import PHONE, offences, overflows, sign_in
 from tests.support.live_stack import Up, eventually
 
 if TYPE_CHECKING:
@@ -14,6 +18,63 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 Visit = Callable[..., "Page"]
+
+
+@pytest.fixture(autouse=True)
+def open_at_night(site: Up) -> None:
+    """The demo restaurant takes orders whenever the test runs."""
+    with psycopg.connect(site.record["database_url"]) as database:
+        database.execute("UPDATE reservations_serviceperiod SET last_seating = '07:15' WHERE name = 'Dinner'")
+
+
+def read_code(page: "Page", selector: str) -> str:
+    """The text of the QR code that the page shows."""
+    # Only in the group `browser`.
+    import zxingcpp
+
+    code = zxingcpp.read_barcode(Image.open(BytesIO(page.locator(selector).first.screenshot())).convert("L"))
+    assert code is not None
+    return str(code.text)
+
+
+def test_the_code_of_a_table_opens_the_page_for_that_table(visit: Visit, site: Up) -> None:
+    page, demo = visit(), site.record["dashboard"]
+    sign_in(page, email=demo["email"], password=demo["password"])
+    page.goto(f"/dashboard/{demo['venue']}/settings/ordering/qr-codes?tables=Bar 7")
+    guest = visit(PHONE, locale="da-DK")
+    guest.goto(read_code(page, "li svg"))
+    guest.get_by_text("Bestil ved bord Bar 7 hos").wait_for()
+
+
+def test_a_guest_pays_in_usdc_without_scripts_by_what_the_page_shows(visit: Visit, site: Up) -> None:
+    staff, demo = visit(), site.record["dashboard"]
+    sign_in(staff, email=demo["email"], password=demo["password"])
+    staff.goto(f"/dashboard/{demo['venue']}/settings/ordering")
+    staff.get_by_label("Guests can pay in USDC after the order").check()
+    staff.get_by_label("Price of one USDC").fill("1.1")
+    staff.get_by_role("button", name="Save").click()
+    staff.get_by_text("Saved.").wait_for()
+    assert offences(staff) == []
+
+    guest = visit(PHONE, java_script_enabled=False, locale="da-DK")
+    guest.goto(site.record["pages"]["ordering_page"])
+    guest.get_by_role("button", name=": Tiramisù").click()
+    guest.locator("button:visible", has_text="Læg i kurven").last.click()
+    guest.get_by_role("button", name="Se bestilling: 1 ret").click()
+    guest.get_by_label("Dit navn").fill("Ada Lovelace")
+    guest.get_by_label("Telefon").fill("+4533002145")
+    guest.wait_for_timeout(2100)
+    guest.locator("button:visible", has_text="Bestil for").click()
+    guest.get_by_role("link", name="USDC nu").click()
+    guest.get_by_role("heading", name="i USDC").wait_for()
+    assert not overflows(guest)
+    link = read_code(guest, "figure svg")
+    assert guest.get_by_role("link", name="Åbn i min wallet").get_attribute("href") == link
+    assert re.fullmatch(r"ethereum:0x[0-9a-fA-F]{40}@84532/transfer\?address=0x[0-9a-fA-F]{40}&uint256=[0-9]+", link)
+    guest.get_by_label("Transaktionens hash").fill("0x" + "ab" * 32)
+    guest.get_by_role("button", name="Jeg har betalt").click()
+    guest.get_by_text("Netværket viser ikke transaktionen endnu.").wait_for()
+    assert not overflows(guest)
 
 
 @pytest.mark.parametrize("has_scripts", [False, True])

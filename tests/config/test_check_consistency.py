@@ -28,7 +28,8 @@ CHECKS = [
     *("order_numbers", "order_totals", "order_counts", "order_event", "order_replay"),
     *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
     *("reservation_counts", "reservation_event", "reservation_replay"),
-    *("payment_event", "payment_refund", "offer_seats", "deposits", "export_parts"),
+    *("payment_event", "payment_refund", "offer_seats", "deposits", "order_payments"),
+    "export_parts",
 ]
 MEANT = {
     "FIRST_ORDER": "(SELECT id FROM orders_order WHERE total IS NOT NULL ORDER BY id LIMIT 1)",
@@ -218,6 +219,16 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "deposits",
         ["UPDATE payments_payment SET products = '{deposit}' WHERE state = 'delivered'"],
         "the payment of the deposit is delivered, and the deposit is of no reservation",
+    ),
+    "a paid order without a payment": (
+        "order_payments",
+        ["UPDATE orders_order SET usdc_amount = 1, payment_state = 'paid', usdc_payment = id WHERE id = FIRST_ORDER"],
+        "the payment is missing, and its order is paid",
+    ),
+    "a payment without its order": (
+        "order_payments",
+        ["UPDATE payments_payment SET products = '{order}' WHERE state = 'delivered'"],
+        "the payment is delivered, and its order is unknown",
     ),
     "a payment that moved untold": (
         "payment_event",

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from accounts.models import Event, Venue
 from orders import capacity, contact_retention
-from orders.models import Order, OrderSlot
+from orders.models import Order, OrderItem, OrderSlot
 from tests.support import builders
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +50,35 @@ def test_events_lose_the_contact_and_keep_the_rest(venue: Venue) -> None:
     records = list(Event.objects.values_list("record", flat=True))
     assert [record["fulfilment"]["contact"] for record in records] == [None, None]
     assert {record["customer_id"] for record in records} == {"cust_123"}
+
+
+def test_the_notes_of_the_lines_are_erased_with_the_contact(venue: Venue) -> None:
+    Venue.objects.update(forgets_guests_after_days=90)
+    order = place(venue)
+    builders.order(venue, now=NOON)
+    order.items.update(notes="Ada is allergic to nuts")
+    Event.objects.update(record={"items": [{"notes": "Ada", "quantity": 2}], "fulfilment": {"contact": CONTACT}})
+    contact_retention.erase_expired_contacts(now=LAST_DAY + timedelta(days=1))
+    assert not OrderItem.objects.filter(order=order).exclude(notes="").exists()
+    records = Event.objects.filter(subject=order.pk).values_list("record", flat=True)
+    assert [record["items"] for record in records] == [[{"notes": "", "quantity": 2}]] * 2
+
+
+def test_the_contacts_of_a_guest_who_is_erased_are_erased_from_orders(venue: Venue) -> None:
+    first = place(venue)
+    second = place(venue, phone=None, email="Ada@Example.com")
+    other = place(venue, phone="+15550100998")
+    contact_retention.erase_contacts_of(venue, {"+15550100999", "ada@example.com"})
+    contacts = Order.objects.in_bulk([first.pk, second.pk, other.pk])
+    assert [contacts[order.pk].contact_name for order in (first, second, other)] == ["", "", "Ada"]
+
+
+def test_a_guest_with_an_open_order_is_not_erased(venue: Venue) -> None:
+    place(venue)
+    place(venue, status="pending")
+    with pytest.raises(contact_retention.HasOpenOrder):
+        contact_retention.erase_contacts_of(venue, {"+15550100999"})
+    assert Order.objects.filter(contact_name="Ada").count() == 2
 
 
 def test_the_period_of_an_order_for_a_later_day_begins_then(venue: Venue) -> None:

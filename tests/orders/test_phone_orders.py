@@ -58,9 +58,9 @@ def test_the_form_costs_the_same_queries_for_a_small_menu_and_a_large_one(
 ) -> None:
     for number in range(60):
         builders.dish(menu, f"dish-{number}")
-    # Session, user, venue, part; the menu, its dishes, how many; what is chosen; the other venues; and around them who
-    # acts, for the history of rows.
-    with django_assert_num_queries(11):
+    # Session, user, venue, part; the menu, its dishes, how many; what is chosen, which ask questions; the other
+    # venues; and around them who acts, for the history of rows.
+    with django_assert_num_queries(12):
         text = host.post(at(venue), form(do="search")).content.decode()
     assert "and 22 more. Search by name to find them." in text
 
@@ -73,6 +73,56 @@ def test_an_order_is_placed_with_the_menus_names_and_prices(venue: Venue, host: 
     lines = list(order.items.order_by("position").values_list("name", "quantity", "notes"))
     assert lines == [("Margherita", 2, "no basil"), ("Tiramisu", 1, "")]
     assert Event.objects.get().actor == "staff:host@example.com"
+
+
+@pytest.fixture
+def sizes(menu: Menu) -> None:
+    """A pizza is small or large, a large one with up to one extra."""
+    extras = menu.modifier_groups.create(ref="extras", name="Extras", max_choices=1)
+    extras.modifiers.create(menu=menu, ref="ham", name="Ham", price_delta="1.50")
+    size = menu.modifier_groups.create(ref="size", name="Size", min_choices=1)
+    size.modifiers.create(menu=menu, ref="small", name="Small", is_default=True)
+    size.modifiers.create(menu=menu, ref="large", name="Large", price_delta="3.00", nested_group=extras)
+    menu.items.get(ref="margherita").item_modifier_groups.create(menu=menu, group=size)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_sizes_and_extras_of_a_line_are_chosen(venue: Venue, host: Client) -> None:
+    asked = host.post(at(venue), form(do="choose:0"))
+    values = form_of(asked, "phone-order")
+    assert values["group-size"] == ["small"]
+    chosen = host.post(at(venue), values | {"group-size": "large", "nested-large": "ham", "do": "chosen:0"})
+    text = chosen.content.decode()
+    assert "Large, Ham" in text
+    assert "34.50 EUR" in text
+    # Asked again, the answers are the chosen ones.
+    answers = host.post(at(venue), form_of(chosen, "phone-order") | {"do": "choose:0"})
+    again = form_of(answers, "phone-order")
+    assert (again["group-size"], again["nested-large"]) == (["large"], ["ham"])
+    assert host.post(at(venue), form_of(chosen, "phone-order") | {"do": "place"}).status_code == 302
+    first, second = Order.objects.get().items.order_by("position")
+    assert [each["id"] for each in first.all_modifiers] == ["large", "ham"]
+    assert (str(first.line_total), second.modifiers) == ("28.000", [])
+
+
+@pytest.mark.usefixtures("sizes")
+def test_a_choice_that_is_missing_is_asked_for(venue: Venue, host: Client) -> None:
+    answer = host.post(at(venue), form(do="chosen:0"))
+    assert answer.status_code == 400
+    assert "Choose 1." in answer.content.decode()
+    # htmx shows answers of 200 only.
+    part = host.post(at(venue), form(do="chosen:0"), headers={"HX-Request": "true", "HX-Target": "cart"})
+    assert (part.status_code, "Choose 1." in part.content.decode()) == (200, True)
+    for target in ("7", "x", "1"):
+        assert host.post(at(venue), form(do=f"choose:{target}")).status_code == 200
+
+
+@pytest.mark.usefixtures("sizes")
+@pytest.mark.parametrize("modifiers", ["{", "[1]", '[{"id": 7}]', "[" * 2000])
+def test_choices_that_are_not_of_the_form_are_those_of_the_menu(venue: Venue, host: Client, modifiers: str) -> None:
+    assert host.post(at(venue), form(modifiers=[modifiers, ""])).status_code == 302
+    line = Order.objects.get().items.get(position=0)
+    assert [each["id"] for each in line.modifiers] == ["small"]
 
 
 @pytest.mark.exhaustive

@@ -6,7 +6,8 @@ is JSON and has the rate-limit headers.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -35,7 +36,29 @@ class RateLimitExceeded(ApiError):
 
 def count_within_an_hour(policy: str, value: str, *, limit: int, what: str) -> None:
     """Count one more of `what` for a value, which is not stored. Raises RateLimitExceeded above the limit."""
-    counted = counter.count(policy, counter.hash_bucket(value), window_s=HOUR_S)
+    check_hourly_limit(counter.count(policy, counter.hash_bucket(value), window_s=HOUR_S), limit=limit, what=what)
+
+
+@contextmanager
+def successes_within_an_hour(policy: str, value: str, *, limit: int, what: str) -> Iterator[None]:
+    """Count one more of `what` for a value, which is not stored, unless the block raises an ApiError.
+
+    Raises RateLimitExceeded above the limit.
+    """
+    bucket = counter.hash_bucket(value)
+    counted = counter.count(policy, bucket, window_s=HOUR_S)
+    try:
+        check_hourly_limit(counted, limit=limit, what=what)
+        yield
+    except ApiError:
+        if counted.cache_key is None:
+            local_counter.undo(f"{policy}:{bucket}", counted.ends_at)
+        else:
+            counter_cache().decrement(counted.cache_key)
+        raise
+
+
+def check_hourly_limit(counted: counter.Count, *, limit: int, what: str) -> None:
     if counted.count > limit:
         wait_s = max(counted.ends_at - counted.now, 1)
         raise RateLimitExceeded(

@@ -40,6 +40,7 @@ RIGHTS = {
     "demo-data-remove": "venue",
     "board-move": "orders",
     "board-settings": "venue",
+    "pause-ordering": "orders",
     "example-order": "orders",
     "phone-order": "orders",
     "order-move": "orders",

@@ -73,6 +73,7 @@ def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
         "charges": [],
         "tip": None,
         "total": None,
+        "payment": None,
         "metadata": {"table": "7", "note": ""},
         "version": 1,
         "created_at": "2026-11-21T12:00:00Z",

@@ -1,11 +1,14 @@
 """The staff open the ordering page, set charges, and print QR codes of the tables."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.db import IntegrityError
+from django.test import Client, override_settings
+from django.utils import timezone
 
 from accounts.models import Venue
 from orders.models import ChargeRule, OrderingSettings
@@ -31,6 +34,7 @@ def sent(**changes: Any) -> dict[str, Any]:
         "prep_minutes": "25",
         "slot_minutes": "20",
         "orders_per_slot": "",
+        "max_waiting_orders": "20",
     } | changes
 
 
@@ -46,6 +50,36 @@ def test_a_manager_opens_the_page(venue: Venue, manager: Client) -> None:
     )
     assert f'<a href="http://127.0.0.1:8000/order/{venue.public_id}"' in manager.get(settings(venue)).content.decode()
     assert Client().get(f"/order/{venue.public_id}").status_code == 200
+
+
+def test_guests_pay_in_usdc_where_a_price_is_stated(venue: Venue, manager: Client) -> None:
+    refused = manager.post(settings(venue), sent(takes_usdc="on"))
+    assert refused.status_code == 400
+    assert "State the price of one USDC." in refused.content.decode()
+    assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="0")).status_code == 400
+    assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95")).status_code == 302
+    row = OrderingSettings.objects.get()
+    assert (row.takes_usdc, row.usdc_price) == (True, Decimal("6.95"))
+
+
+def test_one_usdc_is_one_us_dollar(venue: Venue, manager: Client) -> None:
+    Venue.objects.update(currency="USD")
+    assert 'name="usdc_price"' not in manager.get(settings(venue)).content.decode()
+    assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="2")).status_code == 302
+    assert OrderingSettings.objects.get().usdc_price == 1
+
+
+def test_an_installation_without_payments_does_not_offer_usdc(venue: Venue, manager: Client) -> None:
+    with override_settings(PAY_TO=""):
+        assert "USDC" not in manager.get(settings(venue)).content.decode()
+        assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="2")).status_code == 302
+    assert not OrderingSettings.objects.get().takes_usdc
+
+
+def test_a_venue_keeps_its_currency_while_it_has_a_price_of_usdc(venue: Venue, manager: Client) -> None:
+    manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95"))
+    with pytest.raises(IntegrityError, match="are priced in"):
+        Venue.objects.update(currency="SEK")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +101,25 @@ def charge(**changes: str) -> dict[str, Any]:
         "tax_percent": "0",
         "position": "0",
     } | changes
+
+
+def test_the_staff_pause_the_page_and_continue(venue: Venue) -> None:
+    OrderingSettings.objects.create(venue=venue, is_page_open=True)
+    host = users.member(venue, "host")
+    path = f"/dashboard/{venue.public_id}/board/pause"
+    before = timezone.now()
+    assert "Pause for 30 minutes" in host.get(path).content.decode()
+    assert host.post(path, {"pause": "30"}).status_code == 302
+    row = OrderingSettings.objects.get()
+    assert row.paused_until is not None
+    assert timedelta(minutes=30) <= row.paused_until - before < timedelta(minutes=31)
+    assert "Paused until" in host.get(path).content.decode()
+    host.post(path, {"pause": "open"})
+    assert OrderingSettings.objects.get().paused_until is None
+    assert OrderingSettings.objects.get().is_paused(now=timezone.now() + timedelta(days=9))
+    host.post(path, {"pause": "no"})
+    assert not OrderingSettings.objects.get().is_paused(now=timezone.now())
+    assert "The ordering page takes orders" in host.get(path).content.decode()
 
 
 def test_a_charge_is_added_changed_and_deleted(venue: Venue, manager: Client) -> None:

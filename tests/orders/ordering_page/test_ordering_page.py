@@ -350,6 +350,217 @@ def test_an_address_places_a_limited_number_of_orders(menu: Menu, monkeypatch: p
     assert "Too many orders came from your connection." in guest.words
 
 
+def test_refused_orders_do_not_count_to_the_limit_of_an_address(menu: Menu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(online_orders, "MAX_PER_HOUR", 1)
+    guest = at_checkout(menu)
+    form = guest.response
+    MenuItem.objects.update(is_available=False)
+    for _ in range(3):
+        guest.response = form
+        assert guest.press("place", **entered()).status_code == 409
+    MenuItem.objects.update(is_available=True)
+    guest.response = form
+    assert guest.press("place", **entered()).status_code == 302
+    # Nor does a form that is submitted again.
+    guest.response = form
+    assert guest.press("place", **entered()).status_code == 302
+    assert at_checkout(menu).press("place", **entered()).status_code == 429
+
+
+# Hours, pauses and the orders that wait
+def closed_until(opening: str, menu: Menu, **fields: Any) -> None:
+    builders.period(menu.venue, first=opening, last="22:00", **fields)
+
+
+def test_outside_of_its_hours_the_page_says_when_it_opens_and_takes_orders_for_later(menu: Menu) -> None:
+    closed_until("19:00", menu)
+    guest = Guest(menu, "?table=7")
+    assert "The restaurant is closed now, and opens again: 19:00." in guest.words
+    guest.press("add:acqua")
+    guest.press("checkout")
+    assert "At the table" not in guest.words
+    times = re.findall(r'<option value="(2031[^"]+)"', guest.response.content.decode())
+    assert (times[0], times[-1]) == ("2031-05-05T19:00:00+02:00", "2031-05-05T22:00:00+02:00")
+    guest.press("place", **entered())
+    assert (guest.response.status_code, Order.objects.exists()) == (400, False)
+    assert "Choose a time." in guest.words
+    guest.press("place", when=times[0])
+    guest.follow()
+    assert "Expected at 19:00" in guest.words
+
+
+@pytest.mark.parametrize("when", ["2031-05-05T18:45:00+02:00", "2031-05-05T22:30:00+02:00"])
+def test_a_time_outside_of_the_hours_is_refused_at_its_field(menu: Menu, when: str) -> None:
+    closed_until("19:00", menu)
+    guest = at_checkout(menu)
+    guest.press("place", **entered(when=when))
+    assert (guest.response.status_code, Order.objects.exists()) == (409, False)
+    assert "The kitchen takes no more orders for this time. Choose another time." in guest.words
+
+
+def test_within_its_hours_the_page_takes_orders_until_a_day_from_now(menu: Menu) -> None:
+    closed_until("12:00", menu)
+    guest = at_checkout(menu, "?table=7")
+    assert "closed" not in guest.words
+    assert "Expected at 18:16" in guest.words
+    assert "Tue, May 6, 12:00" in guest.words
+    assert guest.press("place", **entered()).status_code == 302
+
+
+def test_a_venue_without_service_on_this_day_names_the_next(menu: Menu) -> None:
+    # 2031-05-05 is a Monday.
+    closed_until("18:00", menu, weekdays=[4])
+    guest = Guest(menu, language="da")
+    assert "Restauranten har lukket nu og åbner igen: fre. 9. maj, 18.00." in guest.words
+    guest.press("add:acqua")
+    guest.press("checkout")
+    guest.press("place", **entered())
+    assert (guest.response.status_code, Order.objects.exists()) == (400, False)
+
+
+def test_the_api_takes_orders_outside_of_the_hours_of_the_page(menu: Menu) -> None:
+    closed_until("19:00", menu)
+    with time_machine.travel(NOW, tick=False):
+        body = builders.order_body(items=[{"menu_item_id": "acqua", "quantity": 1}])
+        answer = builders.client(menu.venue).post("/api/v1/orders", body, "application/json")
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [
+        (NOW + timedelta(minutes=30), "The restaurant takes no online orders until 18:30."),
+        (None, "The restaurant takes no online orders at the moment."),
+    ],
+)
+def test_a_paused_page_shows_the_menu_and_takes_no_orders(menu: Menu, until: datetime | None, message: str) -> None:
+    guest = at_checkout(menu)
+    OrderingSettings.objects.update(paused_at=NOW, paused_until=until)
+    guest.press("place", **entered())
+    assert (guest.response.status_code, Order.objects.exists()) == (409, False)
+    assert message in guest.words
+    assert message in Guest(menu).words
+    later = at_checkout(menu, at=NOW + timedelta(minutes=31))
+    assert later.press("place", **entered()).status_code == (302 if until else 409)
+
+
+def test_the_page_takes_no_more_orders_than_may_wait(db: None) -> None:
+    menu = pizzeria(max_waiting_orders=1)
+    # Orders over the API do not count.
+    builders.order(menu.venue, items=[{"menu_item_id": "acqua", "quantity": 1}])
+    assert at_checkout(menu).press("place", **entered()).status_code == 302
+    guest = at_checkout(menu)
+    guest.press("place", **entered())
+    assert guest.response.status_code == 409
+    assert "Many orders wait in the kitchen. Please try again in a few minutes" in guest.words
+    commands.change_stage(Order.objects.get(channel="page"), "accepted", now=guest.at, actor="system")
+    assert guest.press("place").status_code == 302
+
+
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_of_four_orders_at_once_no_more_are_taken_than_may_wait() -> None:
+    menu = pizzeria(max_waiting_orders=2)
+    guests = [at_checkout(menu) for _ in range(4)]
+    forms = [
+        Fields(guest.response.content.decode()).values | entered(phone=f"06 1234 567{nth}") | {"do": "place"}
+        for nth, guest in enumerate(guests)
+    ]
+    barrier = Barrier(4)
+
+    def send(values: Any) -> int:
+        barrier.wait()
+        try:
+            return int(Client().post(guests[0].path, values).status_code)
+        finally:
+            connection.close()
+
+    with time_machine.travel(NOW + timedelta(minutes=1), tick=False), ThreadPoolExecutor(4) as pool:
+        statuses = sorted(pool.map(send, forms))
+    assert statuses == [302, 302, 409, 409]
+
+
+def test_a_price_that_changes_while_the_order_is_placed_is_shown_first(
+    menu: Menu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest = at_checkout(menu)
+    place_order = commands.place_order
+
+    def changed_before(*args: Any, **options: Any) -> Any:
+        MenuItem.objects.update(price="4.00")
+        return place_order(*args, **options)
+
+    monkeypatch.setattr(commands, "place_order", changed_before)
+    guest.press("place", **entered())
+    assert (guest.response.status_code, Order.objects.exists()) == (409, False)
+    assert "The price of your order has changed." in guest.words
+    monkeypatch.undo()
+    assert guest.press("place").status_code == 302
+
+
+@pytest.mark.parametrize("quoted", ["", "free", "-3.00", "NaN"])
+def test_a_total_that_was_never_shown_is_refused(menu: Menu, quoted: str) -> None:
+    guest = at_checkout(menu)
+    guest.press("place", **entered(quoted=quoted))
+    assert (guest.response.status_code, Order.objects.exists()) == (409, False)
+
+
+# A line of the basket
+def test_the_choices_of_a_line_are_changed_in_the_basket(menu: Menu) -> None:
+    guest = Guest(menu)
+    guest.press("open:menu")
+    guest.press("choose:menu", **{"group-drink": "cola", "nested-cola": "with-ice"}, notes="No straw", quantity="2")
+    guest.press("add:acqua")
+    guest.press("checkout")
+    guest.press("edit:0")
+    values = Fields(guest.response.content.decode()).values
+    assert (values["group-drink"], values["nested-cola"]) == (["cola"], ["with-ice"])
+    assert (values["notes"], values["quantity"]) == (["No straw"], ["2"])
+    # In another language it is still this line.
+    guest.press("", lang="da")
+    assert "Gem" in guest.words
+    guest.press("choose:menu", **{"group-drink": "juice"}, notes="", quantity="3")
+    assert "Juice" in guest.words
+    assert "Cola" not in guest.words
+    guest.press("place", **entered())
+    first, second = Order.objects.get().items.order_by("position")
+    assert (first.quantity, first.notes, [each["id"] for each in first.modifiers]) == (3, "", ["juice"])
+    assert (second.menu_item_id, second.quantity) == ("acqua", 1)
+
+
+@pytest.mark.parametrize("line", ["1", "7", "x", "-1"])
+def test_a_line_that_is_not_in_the_basket_is_not_changed(menu: Menu, line: str) -> None:
+    guest = at_checkout(menu)
+    guest.press(f"edit:{line}")
+    assert "Your order" in guest.words
+    guest.press("menu")
+    guest.press("choose:acqua", line=line)
+    assert "View order: 2 dishes" in guest.words
+
+
+def test_the_time_of_an_order_for_tomorrow_has_its_date(menu: Menu) -> None:
+    guest = at_checkout(menu)
+    guest.press("place", **entered())
+    Order.objects.update(promised_at=NOW + timedelta(days=1))
+    guest.follow()
+    assert "Expected at Tue, May 6, 18:00" in guest.words
+
+
+def test_the_link_of_an_order_expires_thirty_days_after_its_end(menu: Menu) -> None:
+    guest = at_checkout(menu)
+    guest.press("place", **entered())
+    guest.follow()
+    path = guest.response.wsgi_request.get_full_path()
+    commands.change_status(Order.objects.get(), "completed", now=NOW, actor="system")
+    guest.at = NOW + timedelta(days=30)
+    guest.get(path)
+    assert "Enjoy your meal!" in guest.words
+    guest.at += timedelta(seconds=1)
+    guest.get(path)
+    assert guest.response.status_code == 410
+    assert "This link has expired Your order was finished more than 30 days ago." in guest.words
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -434,7 +645,8 @@ def test_the_page_of_the_order_follows_the_kitchen(menu: Menu) -> None:
         assert words in guest.words
     assert "Refresh" not in guest.response
     guest.get(path + "&refresh=off")
-    other = builders.order(menu.venue, items=[{"menu_item_id": "acqua", "quantity": 1}], status="cancelled")
+    water = [{"menu_item_id": "acqua", "quantity": 1}]
+    other = builders.order(menu.venue, items=water, status="cancelled", now=guest.at)
     guest.get(f"{guest.path}/placed/{links.token_of(other.public_id)}")
     assert "This order is cancelled. Please ask the restaurant." in guest.words
     for token in (order.public_id, links.token_of(order.public_id)[:-1], "x"):
@@ -494,11 +706,11 @@ def test_texts_of_others_are_shown_as_text(menu: Menu) -> None:
 
 
 def test_the_menu_and_the_checkout_cost_a_few_queries(menu: Menu) -> None:
-    with costing(6):
+    with costing(8):
         guest = Guest(menu)
-    with costing(10):
+    with costing(12):
         guest.press("add:acqua")
-    with costing(6):
+    with costing(8):
         guest.press("checkout")
 
 

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Event, IdempotentCall, Venue
+from orders.models import Order
 from reservations.booking import commands
 from reservations.guests import erasure, profiles, search
 from reservations.guests.profiles import guest_of_reservation
@@ -213,6 +214,30 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
     assert host.get(url(its)).status_code == 404
     assert names(venue, "nowhere") == []
     assert host.get(f"/dashboard/{venue.public_id}/reservations/{its.public_id}").status_code == 200
+
+
+def test_the_orders_of_an_erased_guest_name_nobody_any_more(host: Client, venue: Venue, api: Client) -> None:
+    its = visit(venue, customer_phone="+390612345678", starts_at=AGO)
+    contact = {"name": "Ada Nowhere", "phone": "+390612345678", "email": "ada@example.com"}
+    body = builders.order_body(fulfilment={"type": "pickup", "contact": contact})
+    body["items"][0]["notes"] = "Nuts are poison"
+    headers = {"Idempotency-Key": "once"}
+    made = api.post("/api/v1/orders", body, content_type="application/json", headers=headers).json()
+    refused = host.post(url(its, "/erase"), {"typed": "Ada Lovelace"})
+    assert (refused.status_code, "The guest has an open order" in refused.content.decode()) == (400, True)
+    api.put(f"/api/v1/orders/{made['id']}/status", {"status": "completed"}, content_type="application/json")
+    assert host.post(url(its, "/erase"), {"typed": "Ada Lovelace"}).status_code == 302
+    again = api.post("/api/v1/orders", body, content_type="application/json", headers=headers).json()
+    assert (again["id"], again["fulfilment"]["contact"]) == (made["id"], None)
+    assert Order.objects.get().contact_phone == ""
+    stored = json.dumps(
+        [
+            list(Event.objects.values_list("record", flat=True)),
+            [bytes(call.body or b"").decode() for call in IdempotentCall.objects.all()],
+        ]
+    )
+    for word in ("Ada", "ada@example.com", "+390612345678", "poison"):
+        assert word not in stored
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Orders of the ordering page that guests pay in USDC."""

@@ -1,0 +1,162 @@
+"""Payments of orders in USDC: an order is placed first, and paid while it is due.
+
+    settle the payment -> record it: the paid order and the delivered payment, in one transaction
+
+The amount of a plain transfer names its order (payments.x402.quotes): who presents its hash does not matter. A request
+that dies after the settlement leaves a settled payment, which the next request for the order or `reconcile` records.
+If the order is cancelled or paid by then, its refund is due. The transaction of a cancellation marks what was paid
+refund due (orders.commands.REFUND_PAYMENT). docs/ordering-page.md has the states.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db import Error as DatabaseError
+from django.db import transaction
+
+from framework.errors import ApiError, ErrorCode
+from orders import commands
+from orders.models import Order, Orders
+from orders.ordering_page import links
+from orders.ordering_page.online_orders import is_payable
+from payments.interface import (
+    CLAIM_TIMEOUT,
+    Caller,
+    Proof,
+    Purchase,
+    Receipt,
+    SettlementPending,
+    TransactionProof,
+    collect_payment,
+    deliver,
+    find_presented,
+    fixed_price,
+    is_presented,
+    list_pending,
+    mark_refund_due,
+    refund_undelivered,
+)
+from payments.models import Payment
+
+State = Order.PaymentState
+BATCH_SIZE = 100
+
+
+class OrderNotPayable(ApiError):
+    """The order is paid, cancelled or over. `refund` names money that has arrived for it."""
+
+    code = ErrorCode.INVALID_TRANSITION
+
+    def __init__(self, *, refund: str | None = None) -> None:
+        message = "This order cannot be paid: it is paid already, cancelled, or over."
+        message += " A refund of what you have sent is due." if refund else " Nothing was charged."
+        super().__init__(message, extra={"refund": refund} if refund else {}, headers={"Cache-Control": "no-store"})
+
+
+class OtherPaymentPending(ApiError):
+    """Another payment of the order is being settled; this one is not used, and stays its payer's."""
+
+    code = ErrorCode.SETTLEMENT_PENDING
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another payment of this order is being settled. This request has charged nothing: ask again.",
+            headers={"Retry-After": "2", "Cache-Control": "no-store"},
+        )
+
+
+def purchase_of(order: Order, url: str) -> Purchase:
+    """Return what a payment of the order buys. The ledger does not keep `url`, which is a secret of the guest."""
+    page = links.page_url(order.venue)
+    return Purchase(method="POST", url=f"{page}#{order.public_id}", key=order.public_id, advertised_url=url)
+
+
+def pay(
+    order: Order, *, url: str, caller: Caller, proof: Proof | None, receipt_token: str | None = None, now: datetime
+) -> Receipt:
+    """Take the payment of the order, and record it. Call it outside of transactions, with the order's venue.
+
+    Raises OrderNotPayable, OtherPaymentPending, and what checkout.collect raises: PaymentRequired without a proof.
+    A transfer that was sent already is recorded in any case: if it cannot pay the order, its refund is due.
+    """
+    purchase = purchase_of(order, url)
+    # Everybody with the link of the order may pay it, from any network address.
+    caller = replace(caller, origin=order.public_id)
+    for pending in list_pending(purchase):
+        if pending.state == Payment.State.SETTLED:
+            record(order, pending.pk, now=now)
+        elif not is_presented(pending, proof):
+            raise OtherPaymentPending
+    row = find_presented(proof, caller=caller, now=now)
+    has_arrived = isinstance(proof, TransactionProof) or (row is not None and row.purchase == purchase.key)
+    if order.usdc_amount is None or not (has_arrived or is_payable(order, now=now)):
+        raise OrderNotPayable
+    description = f"Order {order.number} of {order.business_date} at {order.venue.name}."
+    receipt = collect_payment(
+        purchase,
+        products=[Payment.ORDER],
+        prices=fixed_price(Payment.ORDER, order.usdc_amount, description=description, is_for_anyone=True, now=now),
+        caller=caller,
+        proof=proof,
+        receipt_token=receipt_token,
+        now=now,
+    )
+    try:
+        if record(order, receipt.payment, now=now):
+            return receipt
+    except DatabaseError as error:
+        # The next request, or `reconcile`, records it.
+        raise SettlementPending from error
+    raise OrderNotPayable(refund=Payment(pk=receipt.payment).public_id)
+
+
+def record(order: Order, payment: UUID, *, now: datetime) -> bool:
+    """Record that a settled payment has paid the order; False if it cannot, and then its refund is due."""
+    with transaction.atomic():
+        # The row of the order first, as a cancellation does.
+        if commands.mark_paid(order, payment, now=now):
+            if deliver(payment, now=now):
+                return True
+            transaction.set_rollback(True)
+    order.refresh()
+    if order.usdc_payment == payment:
+        return order.payment_state == State.PAID
+    refund_undelivered(payment, message="The order is paid already, cancelled, or over.", by="orders")
+    return False
+
+
+def give_back(order: Order, actor: str) -> None:
+    """Mark the payment of an order refund due, in the transaction that cancels it. Three statements."""
+    if order.usdc_payment is not None:
+        mark_refund_due(order.usdc_payment, reason=Payment.RefundReason.ORDER_CANCELLED, by=actor)
+
+
+def reconcile(*, now: datetime) -> None:
+    """Record payments whose request died, and which refunds of orders are due or were sent.
+
+    Any number may run at once. Four queries, and about six for each order that is found.
+    """
+    settled = Payment.objects.undelivered(before=now - CLAIM_TIMEOUT).filter(products__contains=[Payment.ORDER])
+    for payment in settled[:BATCH_SIZE]:
+        order = orders().with_public_id(payment.purchase).first()
+        if order is not None:
+            record(order, payment.pk, now=now)
+    due = Payment.objects.filter(state=Payment.State.REFUND_DUE, products__contains=[Payment.ORDER])
+    paid = orders().filter(payment_state=State.PAID, usdc_payment__in=list(due.values_list("pk", flat=True)))
+    for order in paid[:BATCH_SIZE]:
+        # By the staff of this installation, as goodwill.
+        commands.mark_payment_returned(order, State.REFUND_DUE, now=now)
+    awaiting = Order.objects.filter(payment_state=State.REFUND_DUE).values("usdc_payment")
+    changed = Payment.objects.filter(pk__in=awaiting).exclude(state=Payment.State.REFUND_DUE)
+    states = dict(changed.values_list("pk", "state")[:BATCH_SIZE])
+    for order in orders().filter(usdc_payment__in=list(states)):
+        if order.usdc_payment and states[order.usdc_payment] == Payment.State.REFUNDED:
+            commands.mark_payment_returned(order, State.REFUNDED, now=now)
+        else:
+            # Perhaps the chain has shown only now that the money had arrived.
+            give_back(order, "system")
+
+
+def orders() -> Orders:
+    return Order.objects.select_related("venue")
