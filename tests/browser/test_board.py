@@ -207,6 +207,48 @@ def test_auto_print_prints_each_new_order_once(visit: "Callable[..., Page]", sit
     assert eventually(lambda: prints() == ["2", "3", "4", "5"])
 
 
+def test_of_two_tabs_with_auto_print_one_prints_each_new_order(visit: "Callable[..., Page]", site: Up) -> None:
+    page = visit()
+    page.context.add_init_script(
+        "window.print = () => { localStorage.prints = `${localStorage.prints ?? ''} ${location.pathname}`; };"
+    )
+    key = sign_up(page, email="tabs@example.com", restaurant="Tabs")
+    open_board(page)
+    page.get_by_role("button", name="Auto-print").click()
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("button", name="Auto-print is on").wait_for()
+    for _ in range(3):
+        place(site, key)
+    for tab in (page, other):
+        tab.locator("#todo-cards .ticket").nth(2).wait_for()
+        assert eventually(lambda tab=tab: tab.evaluate("localStorage.prints ?? ''").split() != [])
+    # Both have looked at each card when both remember all of them.
+    key_of_printed = "Object.keys(localStorage).find((key) => key.startsWith('board-printed-'))"
+    assert eventually(lambda: page.evaluate(f"JSON.parse(localStorage[{key_of_printed}]).length") == 3)
+    place(site, key)
+    prints = "localStorage.prints.trim().split(' ')"
+    assert eventually(lambda: page.evaluate(f"new Set({prints}).size") == 4)
+    page.wait_for_timeout(3000)
+    assert page.evaluate(f"{prints}.length") == 4
+
+
+def test_ages_are_right_on_a_tablet_with_a_wrong_clock(visit: "Callable[..., Page]", site: Up) -> None:
+    page = visit(TABLET)
+    key = sign_up(page, email="clock@example.com", restaurant="Clock")
+    place(site, key)
+    for hours in (5, -5):
+        page.context.add_init_script(
+            f"const real{hours + 5} = Date.now; Date.now = () => real{hours + 5}() + {hours} * 3600000;"
+        )
+        open_board(page)
+        # A swap and a poll each update the ages.
+        place(site, key)
+        page.locator("#todo-cards .ticket").nth(1 if hours > 0 else 2).wait_for()
+        assert set(page.locator("#todo-cards .age").all_inner_texts()) <= {"0 min", "1 min"}
+        assert page.locator("#todo-cards .late").count() == 0
+
+
 def require_no_holes(page: "Page") -> list["FloatRect"]:
     """Compare the gaps between the cards of each column; return the boxes of all cards."""
     assert eventually(lambda: page.locator(".htmx-request, .htmx-settling").count() == 0)
