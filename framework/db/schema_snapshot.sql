@@ -2861,6 +2861,7 @@ CREATE TABLE public.orders_order (
     "table" character varying(40) DEFAULT ''::character varying NOT NULL,
     tip numeric(18,3),
     ticket_printed_at timestamp with time zone,
+    ticket_claims character varying(40)[] DEFAULT '{}'::character varying(40)[] NOT NULL,
     CONSTRAINT order_cancellation_reason_only_if_cancelled CHECK ((((status)::text = 'cancelled'::text) OR ((cancelled_because)::text = ''::text))),
     CONSTRAINT order_is_served_at_the_venue_or_delivered CHECK ((((NOT is_dine_in) AND (("table")::text = ''::text)) OR ((delivery_address IS NULL) AND is_dine_in))),
     CONSTRAINT order_times_match_status CHECK ((((cancelled_at IS NULL) AND (completed_at IS NULL) AND ((status)::text = 'pending'::text)) OR ((cancelled_at IS NULL) AND (completed_at IS NOT NULL) AND ((status)::text = 'completed'::text)) OR ((cancelled_at IS NOT NULL) AND (completed_at IS NULL) AND ((status)::text = 'cancelled'::text)))),
@@ -4306,23 +4307,25 @@ INSERT INTO public.django_migrations VALUES
 	(65, 'orders', '0007_modifiers_on_one_menu', now()),
 	(66, 'orders', '0008_order_with_contact', now()),
 	(67, 'orders', '0009_board_settings', now()),
-	(68, 'pghistory', '0001_initial', now()),
-	(69, 'pghistory', '0002_aggregateevent', now()),
-	(70, 'pghistory', '0003_auto_20201023_1636', now()),
-	(71, 'pghistory', '0004_auto_20220906_1625', now()),
-	(72, 'pghistory', '0005_events_middlewareevents', now()),
-	(73, 'pghistory', '0006_delete_aggregateevent', now()),
-	(74, 'pghistory', '0007_auto_20250421_0444', now()),
-	(75, 'reservations', '0002_functions_and_triggers', now()),
-	(76, 'reservations', '0003_holds', now()),
-	(77, 'reservations', '0004_validate_seatings', now()),
-	(78, 'reservations', '0005_seating_by_hold', now()),
-	(79, 'reservations', '0006_guest_mail_former', now()),
-	(80, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(81, 'reservations', '0008_branding', now()),
-	(82, 'reservations', '0009_terms_and_deposits', now()),
-	(83, 'sessions', '0001_initial', now()),
-	(84, 'usersessions', '0001_initial', now());
+	(68, 'orders', '0010_ticket_claims', now()),
+	(69, 'pghistory', '0001_initial', now()),
+	(70, 'pghistory', '0002_aggregateevent', now()),
+	(71, 'pghistory', '0003_auto_20201023_1636', now()),
+	(72, 'pghistory', '0004_auto_20220906_1625', now()),
+	(73, 'pghistory', '0005_events_middlewareevents', now()),
+	(74, 'pghistory', '0006_delete_aggregateevent', now()),
+	(75, 'pghistory', '0007_auto_20250421_0444', now()),
+	(76, 'reservations', '0002_functions_and_triggers', now()),
+	(77, 'reservations', '0003_holds', now()),
+	(78, 'reservations', '0004_validate_seatings', now()),
+	(79, 'reservations', '0005_seating_by_hold', now()),
+	(80, 'reservations', '0006_guest_mail_former', now()),
+	(81, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(82, 'reservations', '0008_branding', now()),
+	(83, 'reservations', '0009_terms_and_deposits', now()),
+	(84, 'reservations', '0010_reservation_last_updated', now()),
+	(85, 'sessions', '0001_initial', now()),
+	(86, 'usersessions', '0001_initial', now());
 
 
 
@@ -4418,7 +4421,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 84, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 86, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5048,6 +5051,7 @@ CREATE INDEX reservation_by_guest_trigram ON public.reservations_reservation USI
 CREATE INDEX reservation_by_phone ON public.reservations_reservation USING btree (venue_id, customer_phone);
 CREATE INDEX reservation_by_venue_date ON public.reservations_reservation USING btree (venue_id, date, starts_at, id);
 CREATE INDEX reservation_by_venue_start ON public.reservations_reservation USING btree (venue_id, starts_at, id);
+CREATE INDEX reservation_last_updated ON public.reservations_reservation USING btree (venue_id, updated_at);
 CREATE INDEX reservation_unconfirmed ON public.reservations_reservation USING btree (confirm_by) WHERE (confirm_by IS NOT NULL);
 CREATE INDEX reservation_waitlisted ON public.reservations_reservation USING btree (venue_id, starts_at, created_at) WHERE (((pending_reason)::text = 'waitlist'::text) AND ((status)::text = 'pending'::text));
 CREATE INDEX reservations_cancellationterms_venue_id_2b02032c ON public.reservations_cancellationterms USING btree (venue_id);
