@@ -55,7 +55,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The three columns. `stamp` changes with each change of what they show; `stations` are those with pending lines."""
+    """The three columns. `stamp` changes with what they show; `stations` are those with pending lines."""
 
     stamp: str
     settings: OrderingSettings

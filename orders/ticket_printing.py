@@ -9,7 +9,6 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-
 from django.db.models import Exists, OuterRef
 
 from framework.db.locks import AdvisoryLock

@@ -1,4 +1,4 @@
-"""Cursors of lists of rows with `updated_at`: in the order of the list, or with `updated_since` the oldest change first.
+"""Cursors of lists of rows with `updated_at`, in the order of the list, or with `updated_since` by their changes.
 
 docs/orders.md and docs/booking.md describe them to clients.
 """

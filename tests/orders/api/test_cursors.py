@@ -83,7 +83,8 @@ def test_the_links_of_a_page_by_cursor_lead_to_the_first_and_the_next(api: Clien
 
 
 @pytest.mark.parametrize(
-    ("params", "page"), [({"status": "pending"}, 2), ({"customer_id": "cust_123"}, 1), ({"customer_id": "cust_123"}, 2)]
+    ("params", "page"),
+    [({"status": "pending"}, 2), ({"customer_id": "cust_123"}, 1), ({"customer_id": "cust_123"}, 2)],
 )
 @pytest.mark.django_db
 def test_a_full_page_has_a_cursor_if_an_order_comes_after_the_count(

@@ -69,7 +69,7 @@ def test_the_board_costs_the_same_queries_for_one_order_and_for_thirty(
 ) -> None:
     for number in range(30):
         builders.order(venue, status=("pending", "completed", "cancelled")[number % 3])
-    # Session, user, venue, part; stamp, settings, three columns, the newest, the lines, the stations; the other venues.
+    # Session, user, venue, part; stamp, settings, stations, three columns, the newest, the lines; the other venues.
     with django_assert_num_queries(13):
         assert kitchen.get(at(venue)).status_code == 200
 
@@ -249,13 +249,13 @@ def test_a_station_sees_its_order_behind_a_hundred_others_and_how_many_more_it_h
 def test_changed_minutes_of_amber_and_red_reach_an_open_board(venue: Venue, kitchen: Client) -> None:
     builders.order(venue, now=NOON - timedelta(minutes=12))
     seen = stamp_of(kitchen.get(at(venue)))
-    for minutes, classes in (((15, 20), ["ticket"]), ((5, 10), ["ticket", "late"])):
-        users.member(venue, "manager").post(at(venue, "/settings"), dict(zip(("warn_minutes", "late_minutes"), minutes)))
+    for warn, late, classes in ((15, 20, ["ticket"]), (5, 10, ["ticket", "late"])):
+        users.member(venue, "manager").post(at(venue, "/settings"), {"warn_minutes": warn, "late_minutes": late})
         answer = look(kitchen, venue, seen)
         assert answer.status_code == 200
         text, seen = answer.content.decode(), stamp_of(answer)
         assert [found for found, _ in ages_of(text)] == [classes]
-        assert f"Orders turn amber after {minutes[0]} minutes and red after {minutes[1]}." in text
+        assert f"Orders turn amber after {warn} minutes and red after {late}." in text
         assert look(kitchen, venue, seen).status_code == 204
 
 
