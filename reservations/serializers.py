@@ -278,7 +278,7 @@ def list_page(
     where += " AND date = %(day)s" if day else ""
     where += " AND updated_at >= %(updated_since)s" if updated_since else ""
     # One more shows whether others come after the page: one may be made after the count.
-    params = {"venue": venue.pk, "status": status, "day": day, "updated_since": updated_since}
+    params: dict[str, Any] = {"venue": venue.pk, "status": status, "day": day, "updated_since": updated_since}
     params |= {"limit": page.limit + 1, "offset": page.offset}
     if day or updated_since:
         ((total,),) = prepared_statements.fetch_all(COUNT.format(where=where), params)
