@@ -8,11 +8,11 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Count, F, Q, Sum, prefetch_related_objects
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum, prefetch_related_objects
 
 from accounts.models import Venue
 from framework.db.sql_files import read_sql
-from orders.models import Order, OrderingSettings, Orders, lines_in_order
+from orders.models import Order, OrderingSettings, OrderItem, Orders, lines_in_order
 from orders.models.orders import TOTAL_WITHOUT_TIP
 
 # More orders do not fit a kitchen screen, and each has a cost in the browser at every change.
@@ -21,12 +21,15 @@ MAX_FINISHED = 20
 # Events commit in no particular order, so a late one is not always the newest, but it is among the newest.
 MAX_EVENTS = 100
 
-# Orders change only together with an event, in the same transaction. Index-only: 0.1 ms.
+# Orders change only together with an event, in the same transaction; settings change without one. By indexes: 0.1 ms.
 STAMP = """
-    SELECT coalesce(md5(string_agg(last.id::text, '')), '')
-    FROM (
-        SELECT id FROM accounts_event WHERE venue_id = %(venue)s ORDER BY created_at DESC, id DESC LIMIT %(limit)s
-    ) AS last
+    SELECT md5(concat(
+        (SELECT string_agg(last.id::text, '') FROM (
+            SELECT id FROM accounts_event WHERE venue_id = %(venue)s ORDER BY created_at DESC, id DESC LIMIT %(limit)s
+        ) AS last),
+        (SELECT concat_ws('.', prep_minutes, warn_minutes, late_minutes)
+         FROM orders_orderingsettings WHERE venue_id = %(venue)s)
+    ))
 """
 # With the membership, instead of the two queries of accounts.tenancy.permissions.get_access.
 MEMBER_STAMP = read_sql("orders", "member_stamp").format(stamp=STAMP)
@@ -52,10 +55,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The three columns. `stamp` changes with each change of an order."""
+    """The three columns. `stamp` changes with what they show; `stations` are those with pending lines."""
 
     stamp: str
     settings: OrderingSettings
+    stations: list[str]
     pending: Column
     completed: Column
     cancelled: Column
@@ -73,7 +77,7 @@ def read_settings(venue: Venue) -> OrderingSettings:
 
 
 def read_stamp(venue: Venue, *, now: datetime) -> str:
-    """Return a text that changes with each change of an order of the venue, and each day. One query."""
+    """Return a text that changes with each change of the venue's orders and settings, and each day. One query."""
     with connection.cursor() as cursor:
         cursor.execute(STAMP, {"venue": venue.pk, "limit": MAX_EVENTS})
         return _build_stamp(venue.timezone, cursor.fetchone()[0], now=now)
@@ -91,21 +95,27 @@ def _build_stamp(timezone: str, digest: str, *, now: datetime) -> str:
     return f"{now.astimezone(ZoneInfo(timezone)).date()}.{digest}"
 
 
-def read_board(venue: Venue, *, now: datetime) -> Board:
-    """Return the board. Six queries, one for the lines if there are orders, and one for each full column.
+def read_board(venue: Venue, *, now: datetime, station: str = "") -> Board:
+    """Return the board, with `station` only the pending orders that have a line of it.
+
+    Seven queries, one for the lines if there are orders, and one for each full column.
 
     The stamp is read first: a change between the queries then leads to another read.
     """
     stamp = read_stamp(venue, now=now)
     settings = read_settings(venue)
     todo, *finished = _columns(venue, now=now)
+    lines = OrderItem.objects.filter(order__in=todo).exclude(station="")
+    stations = list(lines.order_by("station").values_list("station", flat=True).distinct())
+    if station:
+        todo = todo.filter(Exists(OrderItem.objects.filter(order=OuterRef("pk"), station=station)))
     todo = todo.with_due_at(settings.prep).order_by(F("due_at"), "id")
     orders = zip((todo, *finished), (MAX_PENDING, MAX_FINISHED, MAX_FINISHED), strict=True)
     pending, completed, cancelled = (Column.read(column, limit) for column, limit in orders)
     shown = [*pending.orders, *completed.orders, *cancelled.orders]
     prefetch_related_objects(shown, lines_in_order())
     newest = Order.objects.of(venue).newest_first().first()
-    return Board(stamp, settings, pending, completed, cancelled, newest=newest)
+    return Board(stamp, settings, stations, pending, completed, cancelled, newest=newest)
 
 
 def _columns(venue: Venue, *, now: datetime) -> tuple[Orders, Orders, Orders]:

@@ -4,8 +4,8 @@ orders.serializers.OrderRecord documents the record in OpenAPI; a test holds the
 the serializer took two thirds of the time, and after that the lines, which PostgreSQL now renders, a sixth.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ import orjson
 
 from accounts.models import RecordCount, Venue
 from accounts.models.counters import SUM
+from framework.api.pagination.list_cursors import ListCursors, Position
 from framework.api.pagination.page_number import Page
 from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
@@ -92,9 +93,9 @@ SELECT id FROM orders_order WHERE venue_id = %(venue)s {which} {NEWEST} LIMIT %(
     for which in ("", OF_STATUS)
 }
 BY_IDS = f"{ROWS} WHERE id = ANY(%(ids)s::uuid[]) ORDER BY array_position(%(ids)s::uuid[], id)"
-# `created_at` and `id` of an order.
-Position = tuple[datetime, UUID]
-# The number of orders that match, the records of a page, and the position of the last one.
+# A change is visible when its transaction is committed, at most so long after its `updated_at`.
+COMMIT_LAG = timedelta(minutes=1)
+# The number of orders that match, the records of a page, and the position of its last one if others come after it.
 PageOfOrders = tuple[int, list[dict[str, Any]], Position | None]
 
 
@@ -164,6 +165,18 @@ def serialize_payment(order: Order) -> dict[str, Any] | None:
     return {"state": order.payment_state, "amount": amount, "currency": "USDC"}
 
 
+def cursors_of(venue: Venue, filters: Mapping[str, str]) -> ListCursors:
+    """Return the cursors of the venue's list of orders with these filters."""
+    return ListCursors(
+        name="orders",
+        owner=venue.pk,
+        filters=filters,
+        sort_key="-created_at",
+        commit_lag=COMMIT_LAG,
+        read_records=read_records,
+    )
+
+
 def find_record(public_id: str, *, venue: Venue) -> dict[str, Any] | None:
     """Return the record of the venue's order with this id; None for an unknown, malformed or another venue's id.
 
@@ -182,15 +195,15 @@ def read_page(venue: Venue, page: Page, *, status: str | None = None) -> PageOfO
     condition = OF_STATUS if status else ""
     record_type = RecordCount.RecordType.ORDER
     values = {"venue": venue.pk, "record_type": record_type, "status": status}
-    values |= {"limit": page.limit, "offset": page.offset}
     if not page.offset:
-        rows = prepared_statements.fetch_all(FIRST_PAGE[condition], values)
-        return _serialize_page(rows[0][-1] if rows else 0, rows)
+        rows = prepared_statements.fetch_all(FIRST_PAGE[condition], values | {"limit": page.limit})
+        total = rows[0][-1] if rows else 0
+        return _serialize_page(total, rows, has_more=total > page.limit)
     total = RecordCount.objects.get_total(venue, record_type, status=status)
     if page.offset >= total:
         return total, [], None
-    ids = [pk for (pk,) in prepared_statements.fetch_all(KEYS[condition], values)]
-    return _serialize_page(total, prepared_statements.fetch_all(BY_IDS, {"ids": ids}))
+    values |= {"limit": page.limit + 1, "offset": page.offset}
+    return _read_page_of_ids(page, total, [pk for (pk,) in prepared_statements.fetch_all(KEYS[condition], values)])
 
 
 def read_filtered_page(venue: Venue, page: Page, orders: Orders) -> PageOfOrders:
@@ -203,8 +216,7 @@ def read_filtered_page(venue: Venue, page: Page, orders: Orders) -> PageOfOrders
     if page.offset >= total:
         return total, [], None
     keys = matching.newest_first().values_list("pk", flat=True)
-    ids = list(keys[page.offset : page.offset + page.limit])
-    return _serialize_page(total, prepared_statements.fetch_all(BY_IDS, {"ids": ids}))
+    return _read_page_of_ids(page, total, list(keys[page.offset : page.offset + page.limit + 1]))
 
 
 def read_records(ids: Sequence[UUID]) -> list[dict[str, Any]]:
@@ -212,8 +224,17 @@ def read_records(ids: Sequence[UUID]) -> list[dict[str, Any]]:
     return [_serialize_row(row) for row in prepared_statements.fetch_all(BY_IDS, {"ids": ids})]
 
 
-def _serialize_page(total: int, rows: Sequence[prepared_statements.Row]) -> PageOfOrders:
-    last = dict(zip(FIELDS, rows[-1], strict=False)) if rows else None
+def _read_page_of_ids(page: Page, total: int, ids: Sequence[UUID]) -> PageOfOrders:
+    """Return the page of these ids, of which there is one more than the limit if others come after the page.
+
+    An order that was placed after the count is counted if it moved others off the page.
+    """
+    rows = prepared_statements.fetch_all(BY_IDS, {"ids": ids[: page.limit]})
+    return _serialize_page(max(total, page.offset + len(ids)), rows, has_more=len(ids) > page.limit)
+
+
+def _serialize_page(total: int, rows: Sequence[prepared_statements.Row], *, has_more: bool) -> PageOfOrders:
+    last = dict(zip(FIELDS, rows[-1], strict=False)) if rows and has_more else None
     return total, [_serialize_row(row) for row in rows], (last["created_at"], last["id"]) if last else None
 
 

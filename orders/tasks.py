@@ -1,13 +1,18 @@
 """Celery tasks of orders."""
 
 from typing import Any
+from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from framework.tasks.dispatch import enqueue
 from orders import capacity, contact_retention, ticket_printing
 from orders.menu import photos
+
+# Of the periodic task print_tickets
+PRINT_INTERVAL_S = 5
 
 
 @shared_task(name="orders.tasks.delete_unused_photos")
@@ -27,5 +32,12 @@ def delete_past_slots(**_: Any) -> None:
 
 @shared_task(name="orders.tasks.print_tickets")
 def print_tickets(**_: Any) -> None:
+    """Enqueue each venue with tickets to print: a printer that is away does not delay the others."""
     if settings.PRINTER_NETWORKS:
-        ticket_printing.print_new_tickets(now=timezone.now())
+        for venue in ticket_printing.find_venues_to_print(now=timezone.now()):
+            enqueue(print_tickets_of_venue, expires_s=PRINT_INTERVAL_S, venue=str(venue))
+
+
+@shared_task(name="orders.tasks.print_tickets_of_venue")
+def print_tickets_of_venue(*, venue: str, **_: Any) -> None:
+    ticket_printing.print_tickets(UUID(venue), now=timezone.now())

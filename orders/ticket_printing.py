@@ -2,14 +2,18 @@
 
 import logging
 import socket
+from collections import defaultdict
 from datetime import datetime, timedelta
 from ipaddress import ip_address
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 
 from framework.db.locks import AdvisoryLock
-from orders.models import Order, OrderingSettings
+from framework.resilience.circuit_breaker import CircuitBreaker
+from orders.models import Order, OrderingSettings, Orders
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -18,6 +22,10 @@ LOCK = AdvisoryLock("ticket printing")
 MAX_AGE = timedelta(hours=2)
 MAX_TICKETS = 50
 TIMEOUT_S = 2
+# By address and port: a printer that is away takes little of the workers' time.
+breakers: defaultdict[tuple[str, int], CircuitBreaker] = defaultdict(
+    lambda: CircuitBreaker("a ticket printer", fallback="its tickets wait", recovery_s=15)
+)
 
 
 def is_allowed(address: str) -> bool:
@@ -25,39 +33,49 @@ def is_allowed(address: str) -> bool:
     return any(ip_address(address) in network for network in settings.PRINTER_NETWORKS)
 
 
-def print_new_tickets(*, now: datetime) -> None:
-    """Print a ticket for each new order of the venues with a printer. Does nothing while another run prints.
+def _orders_to_print(*, now: datetime) -> Orders:
+    return Order.objects.filter(status=Order.Status.PENDING, ticket_printed_at=None, created_at__gt=now - MAX_AGE)
 
-    One query for the venues, one each for their orders, and one for each ticket. A printer that is away costs
-    TIMEOUT_S; its tickets are printed by a later run, up to MAX_AGE after the order.
+
+def find_venues_to_print(*, now: datetime) -> list[UUID]:
+    """Return the keys of the venues with a printer and orders to print. One query."""
+    has_orders = Exists(_orders_to_print(now=now).filter(venue=OuterRef("venue")))
+    venues = OrderingSettings.objects.filter(has_orders, printer_address__isnull=False)
+    return list(venues.values_list("venue", flat=True))
+
+
+def print_tickets(venue: UUID, *, now: datetime) -> None:
+    """Print a ticket for each new order of the venue. Does nothing while another run prints on the same printer.
+
+    A printer that is away costs TIMEOUT_S; it is tried again after some seconds, up to MAX_AGE after the order.
     """
-    with LOCK.session() as is_mine:
-        if not is_mine:
-            return
-        for venue_settings in OrderingSettings.objects.exclude(printer_address=None).select_related("venue"):
-            print_tickets(venue_settings, now=now)
-
-
-def print_tickets(venue_settings: OrderingSettings, *, now: datetime) -> None:
-    orders = (
-        Order.objects.of(venue_settings.venue)
-        .filter(status=Order.Status.PENDING, ticket_printed_at=None, created_at__gt=now - MAX_AGE)
-        .with_due_at(venue_settings.prep)
-        .with_items()
-        .order_by("created_at", "id")[:MAX_TICKETS]
-    )
-    address, port = str(venue_settings.printer_address), venue_settings.printer_port
-    if not orders or not is_allowed(address):
+    venue_settings = OrderingSettings.objects.select_related("venue").get(venue=venue)
+    printer = str(venue_settings.printer_address), venue_settings.printer_port
+    if not venue_settings.printer_address or not is_allowed(printer[0]):
         return
-    try:
-        with socket.create_connection((address, port), timeout=TIMEOUT_S) as printer:
-            for order in orders:
-                ticket = build_ticket(order, timezone=venue_settings.venue.timezone)
-                # Marked before it is sent: a ticket that may have been printed is not printed again.
-                if Order.objects.filter(pk=order.pk, ticket_printed_at=None).update(ticket_printed_at=now):
-                    printer.sendall(ticket)
-    except OSError as error:
-        logger.warning("the ticket printer of venue %s failed: %s", venue_settings.venue.public_id, error)
+    with LOCK.session(printer) as is_mine:
+        orders = (
+            _orders_to_print(now=now)
+            .of(venue_settings.venue)
+            .with_due_at(venue_settings.prep)
+            .with_items()
+            .order_by("created_at", "id")[:MAX_TICKETS]
+        )
+        breaker = breakers[printer]
+        if not is_mine or not orders or not breaker.allow_request():
+            return
+        try:
+            with socket.create_connection(printer, timeout=TIMEOUT_S) as connection:
+                for order in orders:
+                    ticket = build_ticket(order, timezone=venue_settings.venue.timezone)
+                    # Marked before it is sent: a ticket that may have been printed is not printed again.
+                    if Order.objects.filter(pk=order.pk, ticket_printed_at=None).update(ticket_printed_at=now):
+                        connection.sendall(ticket)
+        except OSError as error:
+            breaker.record_failure(error)
+            logger.warning("the ticket printer of venue %s failed: %s", venue_settings.venue.public_id, error)
+        else:
+            breaker.record_success()
 
 
 def build_ticket(order: Order, *, timezone: str) -> bytes:

@@ -4,9 +4,10 @@ Records are written without DRF's serializer, which takes several times as long 
 both.
 """
 
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import orjson
 from drf_spectacular.utils import extend_schema_serializer
@@ -27,6 +28,7 @@ from framework.api.fields import (
     TextField,
     TimeField,
 )
+from framework.api.pagination.list_cursors import ListCursors, Position
 from framework.api.pagination.page_number import Page
 from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
@@ -50,10 +52,16 @@ SELECTED = {
     "area": "(SELECT name FROM reservations_area WHERE reservations_area.id = area_id) AS area",
 }
 ORDER = "ORDER BY starts_at, id"
+# A change is visible at most so long after its `updated_at`: a task is ended after two minutes.
+COMMIT_LAG = timedelta(minutes=3)
 # Tallies do not count by day; one day has few reservations.
 COUNT = "SELECT count(*) FROM reservations_reservation {where}"
 SELECT_COLUMNS = ", ".join(SELECTED.get(column, column) for column in COLUMNS)
 SELECT = f"SELECT {SELECT_COLUMNS} FROM reservations_reservation {{where}} {ORDER}"  # noqa: S608  # of constants
+BY_IDS = f"""
+SELECT {SELECT_COLUMNS} FROM reservations_reservation
+WHERE id = ANY(%(ids)s::uuid[]) ORDER BY array_position(%(ids)s::uuid[], id)
+"""  # noqa: S608  # of constants
 # Uses the index only, as orders.order_json does.
 SELECT_IDS = f"SELECT id FROM reservations_reservation {{where}} {ORDER} LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608  # of constants
 
@@ -240,29 +248,57 @@ def to_json(reservation: Reservation) -> dict[str, Any]:
     return _serialize(list(values.values()))
 
 
-def list_page(
-    venue: Venue, page: Page, *, status: str | None = None, day: date | None = None
-) -> tuple[int, list[dict[str, Any]]]:
-    """Return the number of the venue's matching reservations and the records of one page, earliest first.
+def cursors_of(venue: Venue, filters: Mapping[str, str]) -> ListCursors:
+    """Return the cursors of the venue's list of reservations with these filters."""
+    return ListCursors(
+        name="reservations",
+        owner=venue.pk,
+        filters=filters,
+        sort_key="starts_at",
+        commit_lag=COMMIT_LAG,
+        read_records=read_records,
+    )
 
-    Two queries, three for later pages, one for a page past the end.
+
+def list_page(
+    venue: Venue,
+    page: Page,
+    *,
+    status: str | None = None,
+    day: date | None = None,
+    updated_since: datetime | None = None,
+) -> tuple[int, list[dict[str, Any]], Position | None]:
+    """Return the number of the venue's matching reservations, and the records of one page, earliest first.
+
+    The third value is the position of the last one, None if none comes after the page. Two queries, three for later
+    pages, one for a page past the end.
     """
     where = "WHERE venue_id = %(venue)s"
     where += " AND status = %(status)s" if status else ""
     where += " AND date = %(day)s" if day else ""
-    params = {"venue": venue.pk, "status": status, "day": day, "limit": page.limit, "offset": page.offset}
-    if day:
+    where += " AND updated_at >= %(updated_since)s" if updated_since else ""
+    # One more shows whether others come after the page: one may be made after the count.
+    params: dict[str, Any] = {"venue": venue.pk, "status": status, "day": day, "updated_since": updated_since}
+    params |= {"limit": page.limit + 1, "offset": page.offset}
+    if day or updated_since:
         ((total,),) = prepared_statements.fetch_all(COUNT.format(where=where), params)
     else:
         total = RecordCount.objects.get_total(venue, RecordCount.RecordType.RESERVATION, status=status)
     if page.offset >= total:
-        return total, []
+        return total, [], None
     if page.offset:
         ids = [pk for (pk,) in prepared_statements.fetch_all(SELECT_IDS.format(where=where), params)]
         rows = prepared_statements.fetch_all(SELECT.format(where="WHERE id = ANY(%(ids)s)"), {"ids": ids})
     else:
         rows = prepared_statements.fetch_all(f"{SELECT.format(where=where)} LIMIT %(limit)s", params)
-    return total, [_serialize(row) for row in rows]
+    total, shown = max(total, page.offset + len(rows)), rows[: page.limit]
+    last = dict(zip(COLUMNS, shown[-1], strict=True)) if len(rows) > page.limit else None
+    return total, [_serialize(row) for row in shown], (last["starts_at"], last["id"]) if last else None
+
+
+def read_records(ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Return the records of the reservations with these ids, in this order. One query."""
+    return [_serialize(row) for row in prepared_statements.fetch_all(BY_IDS, {"ids": ids})]
 
 
 def _serialize(row: Sequence[Any]) -> dict[str, Any]:

@@ -2874,6 +2874,7 @@ CREATE TABLE public.orders_order (
     payment_state character varying(10) DEFAULT ''::character varying NOT NULL,
     usdc_amount numeric(18,6),
     usdc_payment uuid,
+    ticket_claims character varying(40)[] DEFAULT '{}'::character varying(40)[] NOT NULL,
     CONSTRAINT order_cancellation_reason_only_if_cancelled CHECK ((((status)::text = 'cancelled'::text) OR ((cancelled_because)::text = ''::text))),
     CONSTRAINT order_is_served_at_the_venue_or_delivered CHECK ((((NOT is_dine_in) AND (("table")::text = ''::text)) OR ((delivery_address IS NULL) AND is_dine_in))),
     CONSTRAINT order_payment_state_matches_payment CHECK (((((payment_state)::text = ''::text) AND (usdc_payment IS NULL)) OR (((payment_state)::text = 'due'::text) AND (usdc_amount IS NOT NULL) AND (usdc_payment IS NULL)) OR ((payment_state = ANY (ARRAY['paid'::character varying, 'refund_due'::character varying, 'refunded'::character varying])) AND (usdc_amount IS NOT NULL) AND (usdc_payment IS NOT NULL)))),
@@ -4337,24 +4338,26 @@ INSERT INTO public.django_migrations VALUES
 	(70, 'orders', '0010_menu_sold_out_until_and_translations', now()),
 	(71, 'orders', '0011_usdc_and_pauses', now()),
 	(72, 'orders', '0012_validate_payments', now()),
-	(73, 'pghistory', '0001_initial', now()),
-	(74, 'pghistory', '0002_aggregateevent', now()),
-	(75, 'pghistory', '0003_auto_20201023_1636', now()),
-	(76, 'pghistory', '0004_auto_20220906_1625', now()),
-	(77, 'pghistory', '0005_events_middlewareevents', now()),
-	(78, 'pghistory', '0006_delete_aggregateevent', now()),
-	(79, 'pghistory', '0007_auto_20250421_0444', now()),
-	(80, 'reservations', '0002_functions_and_triggers', now()),
-	(81, 'reservations', '0003_holds', now()),
-	(82, 'reservations', '0004_validate_seatings', now()),
-	(83, 'reservations', '0005_seating_by_hold', now()),
-	(84, 'reservations', '0006_guest_mail_former', now()),
-	(85, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(86, 'reservations', '0008_branding', now()),
-	(87, 'reservations', '0009_terms_and_deposits', now()),
-	(88, 'reservations', '0010_language', now()),
-	(89, 'sessions', '0001_initial', now()),
-	(90, 'usersessions', '0001_initial', now());
+	(73, 'orders', '0013_ticket_claims', now()),
+	(74, 'pghistory', '0001_initial', now()),
+	(75, 'pghistory', '0002_aggregateevent', now()),
+	(76, 'pghistory', '0003_auto_20201023_1636', now()),
+	(77, 'pghistory', '0004_auto_20220906_1625', now()),
+	(78, 'pghistory', '0005_events_middlewareevents', now()),
+	(79, 'pghistory', '0006_delete_aggregateevent', now()),
+	(80, 'pghistory', '0007_auto_20250421_0444', now()),
+	(81, 'reservations', '0002_functions_and_triggers', now()),
+	(82, 'reservations', '0003_holds', now()),
+	(83, 'reservations', '0004_validate_seatings', now()),
+	(84, 'reservations', '0005_seating_by_hold', now()),
+	(85, 'reservations', '0006_guest_mail_former', now()),
+	(86, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(87, 'reservations', '0008_branding', now()),
+	(88, 'reservations', '0009_terms_and_deposits', now()),
+	(89, 'reservations', '0010_language', now()),
+	(90, 'reservations', '0011_reservation_last_updated', now()),
+	(91, 'sessions', '0001_initial', now()),
+	(92, 'usersessions', '0001_initial', now());
 
 
 
@@ -4450,7 +4453,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 121, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 90, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 92, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5082,6 +5085,7 @@ CREATE INDEX reservation_by_guest_trigram ON public.reservations_reservation USI
 CREATE INDEX reservation_by_phone ON public.reservations_reservation USING btree (venue_id, customer_phone);
 CREATE INDEX reservation_by_venue_date ON public.reservations_reservation USING btree (venue_id, date, starts_at, id);
 CREATE INDEX reservation_by_venue_start ON public.reservations_reservation USING btree (venue_id, starts_at, id);
+CREATE INDEX reservation_last_updated ON public.reservations_reservation USING btree (venue_id, updated_at);
 CREATE INDEX reservation_unconfirmed ON public.reservations_reservation USING btree (confirm_by) WHERE (confirm_by IS NOT NULL);
 CREATE INDEX reservation_waitlisted ON public.reservations_reservation USING btree (venue_id, starts_at, created_at) WHERE (((pending_reason)::text = 'waitlist'::text) AND ((status)::text = 'pending'::text));
 CREATE INDEX reservations_cancellationterms_venue_id_2b02032c ON public.reservations_cancellationterms USING btree (venue_id);

@@ -29,7 +29,6 @@ from framework.api.viewsets import StrictViewSet
 from framework.errors import ErrorCode, InvalidRequest, NotFound
 from orders import commands, order_json, serializers
 from orders.api import openapi_examples
-from orders.cursors import OrderCursors
 from orders.models import Order, Orders
 
 STATUSES = tuple(Order.Status.values)
@@ -115,11 +114,11 @@ class OrderViewSet(StrictViewSet[Order]):
         filters = {name: value for name, value in params.items() if name not in self.page_parameters}
         page = page_number.parse_page(params)
         venue, now = get_request_venue(request), timezone.now()
-        cursors = OrderCursors(venue, filters)
+        cursors = order_json.cursors_of(venue, filters)
         if "cursor" in params:
             if "page" in params:
                 raise InvalidRequest("`page` and `cursor` exclude each other: leave one out.", param="page")
-            found = cursors.read_page(filter_orders(filters), params["cursor"], limit=page.limit, now=now)
+            found = cursors.read_page(filter_orders(filters).of(venue), params["cursor"], limit=page.limit, now=now)
             return page_number.cursor_response(request, params=params, limit=page.limit, **found)
         if filters == {"stage": Order.Stage.HANDED_OVER}:
             filters = {"status": Order.Status.COMPLETED}
@@ -129,7 +128,7 @@ class OrderViewSet(StrictViewSet[Order]):
             total, records, last = order_json.read_page(venue, page, status=state)
         else:
             total, records, last = order_json.read_filtered_page(venue, page, filter_orders(filters))
-        cursor = cursors.after_page(last if page.offset + page.limit < total else None, now=now)
+        cursor = cursors.after_page(last, now=now)
         return page_number.page_response(
             request, records, params=params, page=page, total=total, cursor={"next_cursor": cursor}
         )

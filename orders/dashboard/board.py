@@ -161,32 +161,34 @@ def get_order(request: PageRequest, public_id: str, *, prep: timedelta | None = 
     return order
 
 
+def get_station(request: HttpRequest) -> str:
+    """Return the station of the address; empty for the whole board."""
+    return request.GET.get("station", "").replace("\0", "")
+
+
 def build_context(request: PageRequest) -> dict[str, Any]:
     """The columns; of `?station=grill` only the orders to do with a line of it, and these lines."""
     now = timezone.now()
     venue = request.access.venue
-    day = board.read_board(venue, now=now)
-    station = request.GET.get("station", "")
-    stations = {line.station for order in day.pending.orders for line in order.items.all()}
-    cards = [Card(order, now, day.settings, station) for order in day.pending.orders]
-    pending = [card for card in cards if card.lines]
+    station = get_station(request)
+    day = board.read_board(venue, now=now, station=station)
     return {
+        "now": now,
         "board": day,
-        "pending": pending,
-        "waiting": len(pending) if station else day.pending.total,
+        "pending": [Card(order, now, day.settings, station) for order in day.pending.orders],
         "completed": [Card(order, now, day.settings) for order in day.completed.orders],
         "cancelled": [Card(order, now, day.settings) for order in day.cancelled.orders],
         "today": board.get_midnight(venue.timezone, now=now).date(),
         "venue": venue,
         "station": station,
-        "stations": sorted((stations | {station}) - {""}),
+        "stations": sorted({*day.stations, station} - {""}),
+        "may_edit": request.access.may(Right.VENUE),
     }
 
 
 @page(Right.ORDERS, section="board")
 def show_board(request: PageRequest) -> HttpResponse:
-    may_edit = request.access.may(Right.VENUE)
-    return render(request, "orders/board.html", build_context(request) | {"reasons": REASONS, "may_edit": may_edit})
+    return render(request, "orders/board.html", build_context(request) | {"reasons": REASONS})
 
 
 @never_cache
@@ -279,7 +281,7 @@ def respond(
         context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo, "former": former}
         return render(request, "orders/board_moved.html", context)
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
-    query = {"station": station} if (station := request.GET.get("station")) else None
+    query = {"station": station} if (station := get_station(request)) else None
     return redirect(reverse("order-board", kwargs={"venue": request.access.venue.public_id}, query=query))
 
 
@@ -321,6 +323,18 @@ def describe_state(order: Order) -> str:
     kind, _, name = actor.partition(":")
     by = {"staff": f", by {name}", "key": ", by the API"}.get(kind, "")
     return f"{order.stage if order.status == Order.Status.PENDING else order.status}{by}"
+
+
+@page(Right.ORDERS, section="board", methods=("POST",))
+def claim_ticket(request: PageRequest) -> HttpResponse:
+    """Let one of the boards that would print a new order's ticket do it: 204 for the first one, 409 for all others.
+
+    Each station has a ticket of its own. Raises Http404 for a station that the order has no line of.
+    """
+    order, station = get_order(request, request.POST.get("order", "")), get_station(request)
+    if station and station not in {line.station for line in order.items.all()}:
+        raise Http404
+    return HttpResponse(status=204 if order.claim_ticket(station) else 409)
 
 
 @page(Right.VENUE, section="board", methods=("GET", "HEAD", "POST"))

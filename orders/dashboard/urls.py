@@ -8,6 +8,7 @@ urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
     path("<slug:venue>/board/columns", board.poll_columns, name="board-columns"),
     path("<slug:venue>/board/moves", board.change_status, name="board-move"),
+    path("<slug:venue>/board/tickets", board.claim_ticket, name="board-ticket"),
     path("<slug:venue>/board/settings", board.edit_settings, name="board-settings"),
     path("<slug:venue>/board/pause", pause.pause_ordering, name="pause-ordering"),
     path("<slug:venue>/orders", orders.list_orders, name="orders"),

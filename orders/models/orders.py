@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Any, Self
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from accounts.models import Venue
@@ -153,6 +154,13 @@ class Order(models.Model):
     )
 
     ticket_printed_at = models.DateTimeField(null=True, blank=True, help_text="By the printer of the venue")
+    ticket_claims = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Stations whose board has printed its ticket; empty text: the whole board",
+    )
     # Only on orders of Orders.with_due_at
     due_at: datetime
 
@@ -351,6 +359,15 @@ class Order(models.Model):
             raise InvalidTransition(
                 f"This order is {self.status}; only a completed order can be reopened.", param="status"
             )
+
+    def claim_ticket(self, station: str) -> bool:
+        """Return whether the caller is the first who prints the ticket for the board of this station.
+
+        One conditional UPDATE, so of concurrent callers exactly one is. The version stays: the order has not changed.
+        """
+        unclaimed = Order.objects.filter(pk=self.pk).exclude(ticket_claims__contains=[station])
+        claims = Func(F("ticket_claims"), Value(station), function="array_append")
+        return bool(unclaimed.update(ticket_claims=claims))
 
     def change_delivery_address(self, address: str | None, *, now: datetime) -> None:
         """Change the delivery address, None for pick-up, and no other column.

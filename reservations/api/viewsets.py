@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from django_filters import rest_framework as filters
@@ -16,12 +17,14 @@ from rest_framework.request import Request
 from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
 from accounts.api_keys.permissions import HasScope
+from accounts.models import Venue
 from framework.api import conditional_requests
 from framework.api.filters import StrictChoiceFilter, parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
+from framework.api.query_params.declarations import DateTimeParam, parse_by_field
 from framework.api.renderers import JSONRenderer, json_response
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
@@ -44,6 +47,7 @@ CHANGE_CODES = (
 GUEST_FIELDS = ("customer_name", "customer_email", "customer_phone", "special_requests", "metadata", "area")
 RENAMED = {"date": "day", "time": "at"}
 STATUSES = tuple(Reservation.Status.values)
+MOMENT = DateTimeParam()
 # The contract has no paging here, so `limit` is optional; `has_more` says whether there are more.
 MAX_LIMIT = 1000
 
@@ -63,10 +67,23 @@ class ReservationFilter(filters.FilterSet):
 
     date = filters.DateFilter(label="Only this day, by the venue's clock")
     status = StrictChoiceFilter(choices=Reservation.Status.choices, label="Only reservations of this status")
+    updated_since = filters.IsoDateTimeFilter(
+        label="Only reservations that were changed at this moment or later. With `cursor` the oldest change comes"
+        " first, and none is missed"
+    )
 
     class Meta:
         model = Reservation
         fields: list[str] = []
+
+
+def filter_reservations(
+    venue: Venue, *, status: str | None, day: date | None, updated_since: datetime | None
+) -> QuerySet[Reservation]:
+    """Return the venue's reservations that match, as serializers.list_page."""
+    filters = {"status": status, "date": day, "updated_at__gte": updated_since}
+    filters = {name: value for name, value in filters.items() if value is not None}
+    return Reservation.objects.filter(venue=venue, **filters)
 
 
 class ReservationViewSet(StrictViewSet[Reservation]):
@@ -76,7 +93,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     permission_classes = [HasScope]
     scope = "reservations"
     filterset_class = ReservationFilter
-    page_parameters = ("limit", "page")
+    page_parameters = ("limit", "page", "cursor")
     queryset = Reservation.objects.none()
     serializer_class = serializers.ReservationRecord
 
@@ -85,10 +102,12 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         summary="List reservations, soonest first",
         parameters=[
             *schema.page_parameters(default=None),
-            *(schema.LINK, schema.CONTENT_ETAG, schema.IF_NONE_MATCH_CONTENT),
+            *(schema.CURSOR, schema.LINK, schema.CONTENT_ETAG, schema.IF_NONE_MATCH_CONTENT),
         ],
         responses={
-            200: page_number.page_serializer(serializers.ReservationRecord, "ReservationPage"),
+            200: page_number.page_serializer(
+                serializers.ReservationRecord, "ReservationPage", pagination=page_number.CursorPagination
+            ),
             304: schema.NOT_MODIFIED,
         },
         extensions=schema.error_codes(),
@@ -97,13 +116,31 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     def list(self, request: Request) -> HttpResponse:
         """Without `limit` all that match are returned, at most 1000. An unchanged list is 304 for the ETag that you
         have, and not counted.
+
+        Instead of `page`, `cursor` continues where a page ended. With `updated_since` a cursor follows changes: the
+        oldest is first, `next_cursor` is never null, and changes of the last three minutes may come again.
         """
-        params = parser.parse_query(request, ("date", "status", *self.page_parameters))
-        state = parse_choice(params, "status", STATUSES)
-        day = parse_day(params["date"], param="date") if "date" in params else None
+        params = parser.parse_query(request, (*ReservationFilter.base_filters, *self.page_parameters))
+        filters = {name: value for name, value in params.items() if name not in self.page_parameters}
+        values = {
+            "status": parse_choice(params, "status", STATUSES),
+            "day": parse_day(params["date"], param="date") if "date" in params else None,
+            "updated_since": parse_by_field(params, "updated_since", MOMENT),
+        }
         page = page_number.parse_page(params, default_limit=MAX_LIMIT)
-        total, records = serializers.list_page(get_request_venue(request), page, status=state, day=day)
-        return page_number.page_response(request, records, params=params, page=page, total=total)
+        venue, now = get_request_venue(request), timezone.now()
+        cursors = serializers.cursors_of(venue, filters)
+        if "cursor" in params:
+            if "page" in params:
+                raise InvalidRequest("`page` and `cursor` exclude each other: leave one out.", param="page")
+            rows = filter_reservations(venue, **values)
+            found = cursors.read_page(rows, params["cursor"], limit=page.limit, now=now)
+            return page_number.cursor_response(request, params=params, limit=page.limit, **found)
+        total, records, last = serializers.list_page(venue, page, **values)
+        cursor = cursors.after_page(last, now=now)
+        return page_number.page_response(
+            request, records, params=params, page=page, total=total, cursor={"next_cursor": cursor}
+        )
 
     @extend_schema(
         operation_id="create_reservation",

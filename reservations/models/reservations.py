@@ -187,6 +187,7 @@ class Reservation(models.Model):
         indexes = [
             models.Index(fields=["venue", "starts_at", "id"], name="reservation_by_venue_start"),
             models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_by_venue_date"),
+            models.Index(fields=["venue", "updated_at"], name="reservation_last_updated"),
             models.Index(
                 fields=["venue", "starts_at", "created_at"],
                 name="reservation_waitlisted",

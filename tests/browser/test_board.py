@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
+import psycopg
 import pytest
 
 from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
@@ -207,6 +208,51 @@ def test_auto_print_prints_each_new_order_once(visit: "Callable[..., Page]", sit
     assert eventually(lambda: prints() == ["2", "3", "4", "5"])
 
 
+def test_of_two_tabs_with_auto_print_one_prints_each_new_order(visit: "Callable[..., Page]", site: Up) -> None:
+    page = visit()
+    # The ticket is in a frame of the board.
+    page.context.add_init_script("window.print = () => { top.prints = (top.prints ?? 0) + 1; };")
+    key = sign_up(page, email="tabs@example.com", restaurant="Tabs")
+    open_board(page)
+    page.get_by_role("button", name="Auto-print").click()
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("button", name="Auto-print is on").wait_for()
+    claims: list[int] = []
+
+    def note(answer: "Response") -> None:
+        if "/board/tickets" in answer.url:
+            claims.append(answer.status)
+
+    page.context.on("response", note)
+    for _ in range(4):
+        place(site, key)
+
+    def count_prints() -> int:
+        return sum(tab.evaluate("window.prints ?? 0") for tab in (page, other))
+
+    # Each tab has asked for each ticket, and what is claimed is printed.
+    assert eventually(lambda: count_prints() == 4 and len(claims) == 8)
+    assert sorted(claims) == [204] * 4 + [409] * 4
+    assert count_prints() == 4
+
+
+def test_ages_are_right_on_a_tablet_with_a_wrong_clock(visit: "Callable[..., Page]", site: Up) -> None:
+    page = visit(TABLET)
+    key = sign_up(page, email="clock@example.com", restaurant="Clock")
+    place(site, key)
+    for hours in (5, -5):
+        page.context.add_init_script(
+            f"const real{hours + 5} = Date.now; Date.now = () => real{hours + 5}() + {hours} * 3600000;"
+        )
+        open_board(page)
+        # A swap and a poll each update the ages.
+        place(site, key)
+        page.locator("#todo-cards .ticket").nth(1 if hours > 0 else 2).wait_for()
+        assert set(page.locator("#todo-cards .age").all_inner_texts()) <= {"0 min", "1 min"}
+        assert page.locator("#todo-cards .late").count() == 0
+
+
 def require_no_holes(page: "Page") -> list["FloatRect"]:
     """Compare the gaps between the cards of each column; return the boxes of all cards."""
     assert eventually(lambda: page.locator(".htmx-request, .htmx-settling").count() == 0)
@@ -258,6 +304,53 @@ def test_tablet_shows_twelve_of_sixteen_orders_without_holes_and_remembers_its_d
         page.set_viewport_size(size)
         assert offences(page) == []
         assert not overflows(page)
+
+
+# Parts of the cards that are wider than their boxes, and numbers and stages of more than one line
+CUT = """
+    [...document.querySelectorAll("#todo-cards .ticket, #todo-cards .ticket *")].filter((part) =>
+        !part.closest(".visually-hidden") && getComputedStyle(part).display !== "inline" && (
+            part.scrollWidth > part.clientWidth + 1
+            || (part.matches("h3, .age, .ticket-stage") && part.getClientRects()[0].height > 40)
+        )
+    ).map((part) => part.outerHTML.slice(0, 100))
+"""
+
+
+def test_nothing_is_cut_on_cards_of_old_orders_with_long_texts_at_any_width_in_light_and_dark(
+    visit: "Callable[..., Page]", site: Up
+) -> None:
+    page = visit()
+    key = sign_up(page, email="long@example.com", restaurant="Long")
+    contact = {"name": "Maximiliana Hohenzollern-Sigmaringen von und zu Taxis"}
+    note = "well done, cut in slices, and no chilli at all as the guest is allergic"
+    for number in range(12):
+        items = [{"menu_item_id": f"Dish-of-a-very-long-name-{dish}", "quantity": 120} for dish in range(1, 3)]
+        place(
+            site,
+            key,
+            items=[items[0] | {"notes": note}, items[1]],
+            delivery_address="1 Main St, 3rd floor, 00186 Rome" if number % 2 else None,
+            fulfilment={"type": "delivery" if number % 2 else "dine_in", "contact": contact}
+            | ({} if number % 2 else {"table": "Terrace 12"}),
+        )
+    open_board(page)
+    page.get_by_role("button", name="Accept order 11", exact=True).click()
+    page.get_by_text("Order 11 is accepted.").wait_for()
+    with psycopg.connect(site.record["database_url"]) as database:
+        database.execute(
+            "UPDATE orders_order SET created_at = created_at - make_interval(hours => number)"
+            " WHERE venue_id IN (SELECT id FROM accounts_venue WHERE name LIKE 'Long%')"
+        )
+    page.reload()
+    page.get_by_text("11 h 0").wait_for()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        for size in (DESK, TABLET, PHONE):
+            page.set_viewport_size(size)
+            assert page.evaluate(CUT) == [], (theme, size)
+            assert not overflows(page)
+            assert offences(page) == []
 
 
 def test_a_board_that_has_lost_its_connection_or_its_person_says_so(chromium: "Browser", site: Up) -> None:

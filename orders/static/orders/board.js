@@ -13,10 +13,13 @@
   const screenButton = document.getElementById("full-screen");
   const printButton = document.getElementById("auto-print");
   const known = new Set();
-  let lastAnswer = new Date();
+  // Milliseconds from this browser's clock, which may be wrong, to the server's.
+  let clockOffset = Date.parse(board.dataset.now) - Date.now();
+  let lastAnswer = now();
   let focusAfterSwap = null; // the ids of the elements of which the first is focused after the next swap
   let toastTimer = 0;
 
+  function now() { return new Date(Date.now() + clockOffset); }
   const seen = () => document.getElementById("seen");
   const cards = () => [...document.querySelectorAll("#todo-cards > [data-order]")];
 
@@ -84,7 +87,7 @@
   }
   function updateAges() {
     for (const card of cards()) {
-      const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(card.dataset.since)) / 60000));
+      const minutes = Math.max(0, Math.floor((now() - Date.parse(card.dataset.since)) / 60000));
       card.querySelector(".age").textContent = age(minutes);
       const { warn, late } = seen().dataset;
       card.classList.toggle("late", minutes >= Number(late));
@@ -136,11 +139,12 @@
     });
   }
 
-  // Auto-print: each order that comes after it was switched on, once in this browser
+  // Auto-print: each order that comes after it was switched on, by the first board that claims its ticket
   const PRINTED = `board-printed-${board.dataset.venueId}`;
   const AUTO_PRINT = `board-print-${board.dataset.venueId}`;
   const MAX_PRINTED = 1000;
   const printed = new Set();
+  const unanswered = new Set(); // claims that may have reached the server
   let isAutoPrint = recall(AUTO_PRINT);
   let isPrinting = false;
   try { for (const id of JSON.parse(localStorage.getItem(PRINTED) ?? "[]")) printed.add(id); } catch { /* storage is blocked */ }
@@ -148,17 +152,32 @@
     for (const id of ids) printed.add(id);
     try { localStorage.setItem(PRINTED, JSON.stringify([...printed].slice(-MAX_PRINTED))); } catch { /* storage is blocked */ }
   }
-  function printTicket(address) {
+  function loadTicket(frame, address) {
     return new Promise((resolve) => {
-      const frame = document.getElementById("ticket-frame");
-      frame.onload = () => {
-        // Without a connection or a session this is another page.
-        const isTicket = Boolean(frame.contentDocument?.getElementById("ticket"));
-        if (isTicket) frame.contentWindow.print();
-        resolve(isTicket);
-      };
+      // Without a connection or a session this is another page.
+      frame.onload = () => resolve(Boolean(frame.contentDocument?.getElementById("ticket")));
       frame.src = address;
     });
+  }
+  // Whether this board prints the ticket; null if that is not known.
+  async function claimTicket(order) {
+    const body = new URLSearchParams({ order });
+    try {
+      const { status } = await fetch(board.dataset.claim, { method: "POST", body, headers: { "X-CSRFToken": token() } });
+      if (status === 204) return true;
+      // The answer to our first claim was lost: rather print twice than not at all.
+      if (status === 409) return unanswered.has(order);
+    } catch { /* no connection */ }
+    unanswered.add(order);
+    return null;
+  }
+  async function printTicket({ order, ticket }) {
+    const frame = document.getElementById("ticket-frame");
+    // Claimed when it can be printed at once.
+    if (!(await loadTicket(frame, ticket))) return false;
+    const isMine = await claimTicket(order);
+    if (isMine) frame.contentWindow.print();
+    return isMine !== null;
   }
   async function printNew() {
     if (!isAutoPrint || isPrinting) return;
@@ -166,7 +185,7 @@
     for (const { dataset } of cards()) {
       if (printed.has(dataset.order)) continue;
       // After a failure the next update tries again.
-      if (!(await printTicket(dataset.ticket))) break;
+      if (!(await printTicket(dataset))) break;
       rememberPrinted(dataset.order);
     }
     isPrinting = false;
@@ -305,8 +324,9 @@
   }
 
   // The connection
-  function connected() {
-    lastAnswer = new Date();
+  function connected(xhr) {
+    clockOffset = Date.parse(xhr.getResponseHeader("Date")) - Date.now();
+    lastAnswer = now();
     connection.hidden = true;
   }
   function showConnection(words, link) {
@@ -330,7 +350,7 @@
     if (!board.contains(elt)) return;
     const isMove = elt === board;
     if (successful) {
-      connected();
+      connected(xhr);
       printNew();
       if (!isMove) return;
       if (dialog.open) dialog.close();
@@ -338,7 +358,7 @@
       return;
     }
     if (xhr.status === 400 && isMove && dialog.open) {
-      connected();
+      connected(xhr);
       dialog.querySelector("[data-problem]").textContent = xhr.responseText;
       return;
     }

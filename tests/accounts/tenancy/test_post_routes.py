@@ -39,6 +39,7 @@ RIGHTS = {
     "demo-data-fill": "venue",
     "demo-data-remove": "venue",
     "board-move": "orders",
+    "board-ticket": "orders",
     "board-settings": "venue",
     "pause-ordering": "orders",
     "example-order": "orders",

@@ -15,9 +15,10 @@ from django.db import connection, transaction
 from django.test import Client
 
 from accounts.models import Venue
+from accounts.models.counters import RecordCounts
 from orders import commands
-from orders.cursors import COMMIT_LAG, OrderCursors
-from orders.models import Order
+from orders.models import Order, Orders
+from orders.order_json import COMMIT_LAG, cursors_of
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -79,6 +80,38 @@ def test_the_links_of_a_page_by_cursor_lead_to_the_first_and_the_next(api: Clien
     last = api.get(links["next"].removeprefix("http://127.0.0.1:8000"))
     assert [record["number"] for record in last.json()["data"]] == [1]
     assert re.findall(r'rel="(\w+)"', last["Link"]) == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("params", "page"),
+    [({"status": "pending"}, 2), ({"customer_id": "cust_123"}, 1), ({"customer_id": "cust_123"}, 2)],
+)
+@pytest.mark.django_db
+def test_a_full_page_has_a_cursor_if_an_order_comes_after_the_count(
+    api: Client, venue: Venue, monkeypatch: pytest.MonkeyPatch, params: dict[str, str], page: int
+) -> None:
+    for _ in range(2 * page):
+        builders.order(venue)
+    count, get_total = Orders.count, RecordCounts.get_total
+
+    def count_and_place(orders: Orders) -> int:
+        total = count(orders)
+        builders.order(venue)
+        return total
+
+    def get_total_and_place(*args: Any, **options: Any) -> int:
+        total = get_total(*args, **options)
+        builders.order(venue)
+        return total
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Orders, "count", count_and_place)
+        patch.setattr(RecordCounts, "get_total", get_total_and_place)
+        numbers, position = ask(api, **params, limit="2", page=str(page))
+    assert numbers == [3, 2]
+    assert position["total"] == 2 * page + 1
+    assert position["has_more"] is True
+    assert ask(api, **params, limit="2", cursor=position["next_cursor"])[0] == [1]
 
 
 @pytest.mark.django_db
@@ -211,7 +244,7 @@ class Clock:
 @pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_who_follows_by_cursor_misses_no_change_of_four_writers_that_commit_in_another_order(venue: Venue) -> None:
-    clock, cursors = Clock(), OrderCursors(venue, SINCE)
+    clock, cursors = Clock(), cursors_of(venue, SINCE)
     seen: dict[str, int] = {}
 
     def write(seed: int) -> None:
@@ -230,7 +263,7 @@ def test_who_follows_by_cursor_misses_no_change_of_four_writers_that_commit_in_a
 
     def follow(cursor: str | None) -> tuple[list[dict[str, Any]], bool, str]:
         assert cursor
-        orders = Order.objects.filter(updated_at__gte=NOON)
+        orders = Order.objects.of(venue).filter(updated_at__gte=NOON)
         found = cursors.read_page(orders, cursor, limit=3, now=clock.read())
         return found["rows"], found["has_more"], found["next_cursor"]
 

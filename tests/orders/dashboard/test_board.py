@@ -1,5 +1,6 @@
 """The order board: what it shows, what a look costs, and taps of several people at once."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -13,7 +14,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Event, Venue
-from orders import commands
+from orders import board, commands
 from orders.models import Order, OrderingSettings, OrderItem
 from tests.support import builders, users
 
@@ -68,8 +69,8 @@ def test_the_board_costs_the_same_queries_for_one_order_and_for_thirty(
 ) -> None:
     for number in range(30):
         builders.order(venue, status=("pending", "completed", "cancelled")[number % 3])
-    # Session, user, venue, part; stamp, settings, three columns, the newest, the lines; the other venues.
-    with django_assert_num_queries(12):
+    # Session, user, venue, part; stamp, settings, stations, three columns, the newest, the lines; the other venues.
+    with django_assert_num_queries(13):
         assert kitchen.get(at(venue)).status_code == 200
 
 
@@ -226,6 +227,67 @@ def test_of_more_than_a_hundred_orders_the_oldest_are_shown_and_the_others_count
     assert text.count('class="ticket ') == 100
     assert ">3 more</a>, due later than these" in text
     assert 'data-newest-number="103"' in text
+
+
+@pytest.mark.exhaustive
+def test_a_station_sees_its_order_behind_a_hundred_others_and_how_many_more_it_has(
+    venue: Venue, kitchen: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "MAX_PENDING", 3)
+    for minutes in range(8, 0, -1):
+        builders.order(venue, now=NOON - timedelta(minutes=minutes))
+    OrderItem.objects.filter(order__number__gte=5).update(station="bar")
+    text = kitchen.get(at(venue)).content.decode()
+    assert re.findall(r'data-number="([0-9]+)" data-since', text) == ["1", "2", "3"]
+    assert "<bdi>bar</bdi>" in text
+    text = kitchen.get(at(venue), {"station": "bar"}).content.decode()
+    assert re.findall(r'data-number="([0-9]+)" data-since', text) == ["5", "6", "7"]
+    assert 'data-waiting="4">' in text
+    assert "and 1 more, due later than these" in text
+
+
+def test_changed_minutes_of_amber_and_red_reach_an_open_board(venue: Venue, kitchen: Client) -> None:
+    builders.order(venue, now=NOON - timedelta(minutes=12))
+    seen = stamp_of(kitchen.get(at(venue)))
+    for warn, late, classes in ((15, 20, ["ticket"]), (5, 10, ["ticket", "late"])):
+        users.member(venue, "manager").post(at(venue, "/settings"), {"warn_minutes": warn, "late_minutes": late})
+        answer = look(kitchen, venue, seen)
+        assert answer.status_code == 200
+        text, seen = answer.content.decode(), stamp_of(answer)
+        assert [found for found, _ in ages_of(text)] == [classes]
+        assert f"Orders turn amber after {warn} minutes and red after {late}." in text
+        assert look(kitchen, venue, seen).status_code == 204
+
+
+def test_the_board_and_each_station_get_the_ticket_of_an_order_once(venue: Venue, kitchen: Client) -> None:
+    order = builders.order(venue)
+    OrderItem.objects.update(station="grill")
+    path, sent = at(venue, "/tickets"), {"order": order.public_id}
+    for rest in ("", "?station=grill"):
+        assert [kitchen.post(f"{path}{rest}", sent).status_code for _ in range(2)] == [204, 409]
+    assert kitchen.post(f"{path}?station=bar", sent).status_code == 404
+    assert kitchen.post(f"{path}?station=%00", sent).status_code == 409
+    for wrong in ({}, {"order": "ord_\0"}, {"order": "x"}):
+        assert kitchen.post(path, wrong).status_code == 404
+    order.refresh_from_db()
+    assert (order.ticket_claims, order.version) == (["", "grill"], 1)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_boards_that_claim_a_ticket_at_once_one_prints_it() -> None:
+    order = builders.order(builders.venue())
+    start = Barrier(8)
+
+    def claim(_: int) -> bool:
+        try:
+            start.wait(timeout=10)
+            return order.claim_ticket("")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(claim, range(8))) == [False] * 7 + [True]
 
 
 def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client) -> None:

@@ -98,6 +98,7 @@ def test_without_a_limit_1000_are_returned_and_has_more_is_true(api: Client, ven
     )
     answer = api.get(RESERVATIONS).json()
     assert (len(answer["data"]), answer["data"][0]["id"]) == (1000, first.public_id)
+    assert answer["pagination"].pop("next_cursor")
     assert answer["pagination"] == {"page": 1, "limit": 1000, "total": 1002, "total_pages": 2, "has_more": True}
     rest = api.get(RESERVATIONS, {"page": "2"}).json()
     assert (len(rest["data"]), rest["pagination"]["has_more"]) == (2, False)
@@ -108,4 +109,5 @@ def test_limit_and_page_are_accepted_too(api: Client, venue: Venue) -> None:
     made = [builders.reservation(venue) for _ in range(5)]
     answer = api.get(RESERVATIONS, {"limit": "2", "page": "2"}).json()
     assert [record["id"] for record in answer["data"]] == [made[2].public_id, made[3].public_id]
+    assert answer["pagination"].pop("next_cursor")
     assert answer["pagination"] == {"page": 2, "limit": 2, "total": 5, "total_pages": 3, "has_more": True}
