@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, modifier_groups, ordering, orders, phone_order, reports
+from orders.dashboard import (
+    board,
+    menu,
+    menu_import,
+    modifier_groups,
+    ordering,
+    orders,
+    overview,
+    phone_order,
+    reports,
+)
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
@@ -19,6 +29,7 @@ urlpatterns = [
     path("<slug:venue>/orders/<slug:order>/cancel", orders.cancel_order, name="order-cancel"),
     path("<slug:venue>/orders/<slug:order>/address", orders.change_address, name="order-address"),
     path("<slug:venue>/orders/<slug:order>/ticket", orders.show_ticket, name="order-ticket"),
+    path("<slug:venue>/reports/week", overview.show_week, name="sales-week"),
     path("<slug:venue>/reports/sales", reports.show_sales, name="sales"),
     path("<slug:venue>/menu", menu.show_menu, name="menu"),
     path("<slug:venue>/menu/preview", menu.preview_menu, name="menu-preview"),
