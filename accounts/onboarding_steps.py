@@ -1,44 +1,93 @@
-"""Set-up steps of a new venue, shown on its overview. Apps above this one add theirs to STEPS in AppConfig.ready."""
+"""Set-up steps of a venue, shown on its overview. Apps above this one add theirs to STEPS in AppConfig.ready."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 from django.urls import reverse
 
 from accounts.demo.rows import IS_DEMO
-from accounts.models import ApiKey, WebhookEndpoint
+from accounts.models import ApiKey, Invitation, Membership, Role, Venue, WebhookEndpoint
 from accounts.tenancy.permissions import Access, Right
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """An open set-up step with the page that completes it."""
+    """A step: its place in the list, the page that completes it, and a condition on venues that says if it is done."""
 
+    position: int
     label: str
     why: str
-    url: str
+    page: str
+    right: Right
+    is_done: Exists | Q
+    # A part of the page, such as `#guests`.
+    part: str = ""
+    # A sandbox is for trying the API.
+    is_for_sandbox: bool = False
 
 
-def find_first_call_step(access: Access) -> Step | None:
-    """Return the step to call the API, until a key of the venue was used. One query."""
-    if not access.may(Right.DEVELOPERS):
-        return None
-    if ApiKey.objects.filter(~IS_DEMO, venue=access.venue).exclude(last_used_at=None).exists():
-        return None
-    return Step("Make the first call", "Create a key and send a request.", build_venue_url("keys", access))
+# The order is that of an owner: menu, tables, hours, booking page, team, key.
+STEPS = [
+    Step(
+        position=40,
+        label="Open your booking page",
+        why="Guests book a table online.",
+        page="venue-settings",
+        part="#guests",
+        right=Right.VENUE,
+        is_done=Q(is_bookable_online=True),
+    ),
+    Step(
+        position=50,
+        label="Invite your team",
+        why="Each person has an own sign-in and role.",
+        page="team",
+        right=Right.TEAM,
+        is_done=Q(
+            Exists(Membership.objects.filter(account=OuterRef("account")).exclude(role=Role.OWNER))
+            | Exists(Invitation.objects.filter(account=OuterRef("account")))
+        ),
+    ),
+    Step(
+        position=60,
+        label="Make the first API call",
+        why="Create a key and send a request.",
+        page="keys",
+        right=Right.DEVELOPERS,
+        is_for_sandbox=True,
+        is_done=Exists(ApiKey.objects.filter(~IS_DEMO, venue=OuterRef("pk"), last_used_at__isnull=False)),
+    ),
+    Step(
+        position=70,
+        label="Add a webhook",
+        why="Your server is notified of each order.",
+        page="webhooks",
+        right=Right.DEVELOPERS,
+        is_for_sandbox=True,
+        is_done=Exists(WebhookEndpoint.objects.filter(venue=OuterRef("pk"))),
+    ),
+]
 
 
-def find_webhook_step(access: Access) -> Step | None:
-    """Return the step to add a webhook endpoint, until there is one. One query."""
-    if not access.may(Right.DEVELOPERS) or WebhookEndpoint.objects.filter(venue=access.venue).exists():
-        return None
-    return Step("Add a webhook", "Your server is notified of each order.", build_venue_url("webhooks", access))
+def list_steps(access: Access) -> list[dict[str, Any]]:
+    """Return the steps that the user may do, in order, with `url` and `is_done`; none if all are done. One query."""
+    needed = (
+        step for step in STEPS if access.may(step.right) and (step.is_for_sandbox or not access.venue.is_sandbox)
+    )
+    steps = sorted(needed, key=lambda step: step.position)
+    if not steps:
+        return []
+    conditions = [ExpressionWrapper(Q(step.is_done), BooleanField()) for step in steps]
+    done = Venue.objects.values_list(*conditions).get(pk=access.venue.pk)
+    if all(done):
+        return []
+    return [
+        {"step": step, "url": build_venue_url(step.page, access) + step.part, "is_done": is_done}
+        for step, is_done in zip(steps, done, strict=True)
+    ]
 
 
 def build_venue_url(name: str, access: Access, **kwargs: str) -> str:
     """Return the URL of a page of the venue."""
     return reverse(name, kwargs={"venue": access.venue.public_id, **kwargs})
-
-
-# Each returns its step, or None if it is done or the user lacks the right.
-STEPS: list[Callable[[Access], Step | None]] = [find_first_call_step, find_webhook_step]

@@ -14,6 +14,8 @@ class Column:
     text: str
     label: str
     parts: Sequence[tuple[str, Decimal | int]]
+    # What it is compared with: drawn as a mark.
+    before: Decimal | int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class Bar:
     parts: Sequence[Part]
     text: str
     label: str
+    # The height of the mark of the compared value; None without one.
+    before_y: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,8 @@ class BarChart:
 
 def bar_chart(columns: Sequence[Column], layout: Layout, *, whole_numbers: bool = False) -> BarChart:
     """A chart of these columns, from the left to the right. `whole_numbers` keeps fractions off the grid."""
-    highest = max(
-        (sum((Decimal(value) for _, value in each.parts), Decimal(0)) for each in columns), default=Decimal(0)
-    )
+    sums = [sum((Decimal(value) for _, value in each.parts), Decimal(0)) for each in columns]
+    highest = max([*sums, *(Decimal(each.before) for each in columns if each.before is not None)], default=Decimal(0))
     step = round_step(highest, whole_numbers=whole_numbers)
     base, pitch = layout.height - layout.bottom, (layout.width - layout.left - layout.right) / max(len(columns), 1)
     labelled_every = -(-len(columns) // layout.max_labels)
@@ -96,9 +99,11 @@ def bar_chart(columns: Sequence[Column], layout: Layout, *, whole_numbers: bool 
             y = round(y - height, 2)
             parts.append(Part(style, y, height))
         label = "" if place % labelled_every else column.label
-        bars.append(
-            Bar(round(x + pitch / 10, 2), round(pitch * 0.8, 2), round(x + pitch / 2, 2), parts, column.text, label)
-        )
+        left, width, middle = round(x + pitch / 10, 2), round(pitch * 0.8, 2), round(x + pitch / 2, 2)
+        before_y = None
+        if column.before is not None:
+            before_y = round(base - float(layout.room * Decimal(column.before) / (step * 4)), 2)
+        bars.append(Bar(left, width, middle, parts, column.text, label, before_y))
     grid = [
         GridLine(round(base - layout.room * line / 4, 2), f"{(step * line).normalize():f}")
         for line in range(0, 5, 4 // (layout.grid_lines - 1))

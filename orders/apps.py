@@ -11,11 +11,11 @@ class OrdersConfig(AppConfig):
         from accounts.demo import commands as demo
         from framework import consistency
         from orders import consistency_checks
-        from orders.dashboard.menu import find_menu_step
+        from orders.dashboard.menu import MENU_STEP
         from orders.data_export import list_menus, list_orders
         from orders.demo import part
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(orders=list_orders, menus=list_menus)
-        onboarding_steps.STEPS.append(find_menu_step)
+        onboarding_steps.STEPS.append(MENU_STEP)
         demo.PARTS.append(part.PART)

@@ -23,6 +23,7 @@ from orders.models.orders import TOTAL_WITHOUT_TIP
 AMOUNTS = {"total": TOTAL_WITHOUT_TIP, "net": F("subtotal"), "tax": F("tax"), "tips": F("tip")}
 DISHES = read_sql("orders", "sum_dishes")
 ALL_RANKS = 2**31 - 1
+MAX_CHANNELS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,18 @@ def list_dishes(venue: Venue, period: Period, *, ranks: int = ALL_RANKS) -> Iter
     values: dict[str, Any] = {"venue": venue.pk, "currency": venue.currency, "ranks": ranks}
     cursor.execute(DISHES, values | {"first": period.first, "last": period.last})
     return (Dish(*row) for row in cursor)
+
+
+def count_channels(venue: Venue, period: Period) -> list[tuple[str, int, int]]:
+    """Return name, number and rounded percentage of the completed orders of each channel, most first. One query.
+
+    A channel is a free label of integrations: the first ten are returned. The name is empty for orders without one.
+    """
+    orders = _orders_of(venue, period).filter(status=Order.Status.COMPLETED)
+    rows = orders.values("channel").annotate(count=Count("pk")).order_by("-count", "channel")
+    counts = [(row["channel"] or "", row["count"]) for row in rows]
+    total = sum(count for _name, count in counts)
+    return [(name, count, round(100 * count / total)) for name, count in counts[:MAX_CHANNELS]]
 
 
 def add(parts: Iterable[Sums]) -> Sums:

@@ -11,11 +11,11 @@ class ReservationsConfig(AppConfig):
         from accounts.demo import commands as demo
         from framework import consistency
         from reservations import consistency_checks
-        from reservations.dashboard.setup.views import find_tables_step
+        from reservations.dashboard.setup.views import HOURS_STEP, TABLES_STEP
         from reservations.data_export import reservations_of
         from reservations.demo import part
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(reservations=reservations_of)
-        onboarding_steps.STEPS.append(find_tables_step)
+        onboarding_steps.STEPS.extend((TABLES_STEP, HOURS_STEP))
         demo.PARTS.append(part.PART)

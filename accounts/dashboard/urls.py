@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from accounts.dashboard import account, api_keys, demo_data, invitation, overview, profile, request_log, team
+from accounts.dashboard import (
+    account,
+    api_keys,
+    api_usage,
+    demo_data,
+    invitation,
+    overview,
+    profile,
+    request_log,
+    team,
+)
 from accounts.dashboard import venue as venues
 from accounts.dashboard.webhooks import deliveries, endpoints
 
@@ -21,6 +31,7 @@ urlpatterns = [
     path("<slug:venue>/keys/<slug:key>", api_keys.show_new_key, name="key-shown"),
     path("<slug:venue>/keys/<slug:key>/rotate", api_keys.rotate_key, name="key-rotate"),
     path("<slug:venue>/keys/<slug:key>/revoke", api_keys.revoke_key, name="key-revoke"),
+    path("<slug:venue>/usage", api_usage.show_usage, name="api-usage"),
     path("<slug:venue>/requests", request_log.list_requests, name="requests"),
     path("<slug:venue>/requests/<slug:call>", request_log.show_request, name="request"),
     path("<slug:venue>/webhooks", endpoints.list_endpoints, name="webhooks"),

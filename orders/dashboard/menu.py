@@ -6,14 +6,14 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Prefetch, QuerySet
+from django.db.models import Exists, Max, OuterRef, Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.onboarding_steps import Step, build_venue_url
-from accounts.tenancy.permissions import Access, Right
+from accounts.onboarding_steps import Step
+from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from framework.timezones import zone
 from orders import pricing
@@ -242,11 +242,11 @@ def delete(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
     return redirect("menu", venue=request.access.venue.public_id)
 
 
-def find_menu_step(access: Access) -> Step | None:
-    """Return the set-up step to publish the menu, until it is published; a sandbox needs none. One query."""
-    if access.venue.is_sandbox or not access.may(Right.MENU):
-        return None
-    if Menu.objects.filter(venue=access.venue, is_published=True).exists():
-        return None
-    why = "Orders are then limited to its dishes and use its prices."
-    return Step("Publish your menu", why, build_venue_url("menu", access))
+MENU_STEP = Step(
+    position=10,
+    label="Publish your menu",
+    why="Orders are then limited to its dishes and use its prices.",
+    page="menu",
+    right=Right.MENU,
+    is_done=Exists(Menu.objects.filter(venue=OuterRef("pk"), is_published=True)),
+)

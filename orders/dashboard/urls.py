@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, modifier_groups, ordering, orders, pause, phone_order, reports
+from orders.dashboard import (
+    board,
+    menu,
+    menu_import,
+    modifier_groups,
+    ordering,
+    orders,
+    overview,
+    pause,
+    phone_order,
+    reports,
+)
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
@@ -21,6 +32,7 @@ urlpatterns = [
     path("<slug:venue>/orders/<slug:order>/cancel", orders.cancel_order, name="order-cancel"),
     path("<slug:venue>/orders/<slug:order>/address", orders.change_address, name="order-address"),
     path("<slug:venue>/orders/<slug:order>/ticket", orders.show_ticket, name="order-ticket"),
+    path("<slug:venue>/reports/week", overview.show_week, name="sales-week"),
     path("<slug:venue>/reports/sales", reports.show_sales, name="sales"),
     path("<slug:venue>/menu", menu.show_menu, name="menu"),
     path("<slug:venue>/menu/preview", menu.preview_menu, name="menu-preview"),

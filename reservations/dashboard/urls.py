@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from reservations.dashboard import cancellation, day, guests, holds, reschedule, reservation
+from reservations.dashboard import cancellation, day, guests, holds, overview, reschedule, reservation
 from reservations.dashboard.setup import branding, hours, views
 
 urlpatterns = [
     path("<slug:venue>/reservations", day.day, name="reservation-day"),
     path("<slug:venue>/reservations/live", day.live, name="reservation-live"),
     path("<slug:venue>/reservations/today", day.show_tile, name="covers-today"),
+    path("<slug:venue>/reservations/week", overview.show_week, name="covers-week"),
     path("<slug:venue>/reservations/new", reservation.new, name="reservation-new"),
     path("<slug:venue>/reservations/walk-in", reservation.walk_in, name="walk-in"),
     path("<slug:venue>/reservations/waiting", day.waitlist, name="waitlist"),

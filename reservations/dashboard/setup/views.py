@@ -6,20 +6,20 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.onboarding_steps import Step, build_venue_url
-from accounts.tenancy.permissions import Access, Right
+from accounts.onboarding_steps import Step
+from accounts.tenancy.permissions import Right
 from framework.db.natural_sort import natural
 from framework.errors import ApiError
 from reservations.floor import tables as floor
 from reservations.forms import setup
 from reservations.forms.setup import WEEKDAYS, format_weekdays
-from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, Table
+from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +178,19 @@ def terms(request: PageRequest) -> HttpResponse:
     return render(request, "reservations/setup_terms.html", {"rows": list(zip(rows, days, strict=True))})
 
 
-def find_tables_step(access: Access) -> Step | None:
-    """Return the set-up step to add a table, until there is one; a sandbox needs none. One query."""
-    venue = access.venue
-    if venue.is_sandbox or not access.may(Right.VENUE) or Table.objects.filter(venue=venue).exists():
-        return None
-    why = "Reservations are then confirmed automatically if a table is free."
-    return Step("Add your tables", why, build_venue_url("setup-tables", access))
+TABLES_STEP = Step(
+    position=20,
+    label="Add your tables",
+    why="Reservations are then confirmed automatically if a table is free.",
+    page="setup-tables",
+    right=Right.VENUE,
+    is_done=Exists(Table.objects.filter(venue=OuterRef("pk"))),
+)
+HOURS_STEP = Step(
+    position=30,
+    label="Set your hours",
+    why="Guests book the times at which you seat them.",
+    page="setup-hours",
+    right=Right.VENUE,
+    is_done=Exists(ServicePeriod.objects.filter(venue=OuterRef("pk"))),
+)

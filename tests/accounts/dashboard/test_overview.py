@@ -1,21 +1,28 @@
-"""The overview of a venue: calls, what happened, and what is still to be done."""
+"""The overview of a venue: set-up steps and activity, and the page of API usage."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.dashboard.overview import CallCounts, build_chart, chart_calls
+from accounts.dashboard.api_usage import CallCounts, build_chart, chart_calls
 from accounts.models import ApiCallCount, Venue
 from orders import commands
 from tests.support import builders, users
 from tests.support.query_counts import costing
 
 
-def page_of(venue: Venue, role: str = "owner") -> str:
-    """What somebody with this role sees."""
-    return users.member(venue, role).get(f"/dashboard/{venue.public_id}").content.decode()
+def page_of(venue: Venue, role: str = "owner", *, path: str = "") -> str:
+    """The overview, or another page, as a user with this role sees it."""
+    return users.member(venue, role).get(f"/dashboard/{venue.public_id}{path}").content.decode()
+
+
+def steps_of(page: str) -> list[tuple[str, bool]]:
+    """The labels of the set-up steps of a page, and whether each is done."""
+    steps = re.findall(r'<li( class="done")?><span class="mark"[^>]*>✓?</span><(?:a|span)[^>]*>([^<]+)<', page)
+    return [(label, bool(done)) for done, label in steps]
 
 
 @pytest.mark.exhaustive
@@ -24,8 +31,8 @@ def test_the_overview_costs_a_handful_of_queries(venue: Venue) -> None:
     for _ in range(3):
         builders.order(venue)
     builders.key(venue)
-    # The frame's five, the endpoints, the events and the hours; and what other apps ask for their first steps.
-    with costing(10):
+    # The frame's five and the events; the set-up steps read keys, which are not counted here.
+    with costing(6):
         owner.get(f"/dashboard/{venue.public_id}")
 
 
@@ -69,11 +76,11 @@ def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(v
     for _ in range(9):
         api.get("/api/v1/orders")
     for _ in range(2):
-        page = page_of(venue)
+        page = page_of(venue, path="/usage")
         assert "9 of 10" in page
         assert "nearly used up" in page
     assert api.get("/api/v1/orders").headers["X-RateLimit-Remaining"] == "0"
-    assert "used up" in page_of(venue)
+    assert "used up" in page_of(venue, path="/usage")
 
 
 @pytest.mark.exhaustive
@@ -98,34 +105,39 @@ def test_events_of_other_venues_are_not_delivered(venue: Venue, other_venue: Ven
 
 
 @pytest.mark.exhaustive
-def test_first_steps_go_away_when_they_are_done(venue: Venue) -> None:
-    page = page_of(venue)
-    assert "Make the first call" in page
-    assert "Add a webhook" in page
-    assert "Publish your menu" in page
-    assert "Add your tables" in page
-    builders.key(venue)
+def test_the_set_up_steps_are_in_the_order_of_an_owner_and_go_away_when_all_are_done(venue: Venue) -> None:
+    labels = [
+        "Publish your menu",
+        "Add your tables",
+        "Set your hours",
+        "Open your booking page",
+        "Invite your team",
+        "Make the first API call",
+        "Add a webhook",
+    ]
+    assert steps_of(page_of(venue)) == [(label, False) for label in labels]
     builders.menu(venue)
     builders.table(venue)
-    venue.webhook_endpoints.create(url="https://hooks.example.com", secret=b"x")
+    builders.period(venue)
     page = page_of(venue)
-    assert "Make the first call" not in page
-    assert "Add a webhook" not in page
-    assert "First steps" not in page
+    assert steps_of(page) == [(label, label in labels[:3]) for label in labels]
+    assert f'<a href="/dashboard/{venue.public_id}/settings#guests">Open your booking page</a>' in page
+    builders.key(venue)
+    Venue.objects.filter(pk=venue.pk).update(is_bookable_online=True)
+    users.member(venue, "kitchen")
+    venue.webhook_endpoints.create(url="https://hooks.example.com", secret=b"x")
+    assert "Set up your restaurant" not in page_of(venue)
 
 
-def test_what_is_for_trying_out_needs_neither_menu_nor_tables(db: None) -> None:
+def test_a_sandbox_needs_neither_menu_nor_tables(db: None) -> None:
     page = page_of(builders.venue(is_sandbox=True))
-    assert "Make the first call" in page
-    assert "Publish your menu" not in page
-    assert "Add your tables" not in page
+    assert steps_of(page) == [("Make the first API call", False), ("Add a webhook", False)]
 
 
 def test_who_has_no_part_in_keys_sees_no_calls(venue: Venue) -> None:
     ApiCallCount.objects.create(venue=venue, hour=timezone.now() - timedelta(hours=1), calls=5)
-    page = page_of(venue, "kitchen")
-    assert "Calls this hour" not in page
-    assert "Make the first call" not in page
+    assert steps_of(page_of(venue, "kitchen")) == []
+    assert "Calls this hour" not in page_of(venue, "kitchen", path="/usage")
 
 
 def test_a_stranger_is_sent_to_sign_in_and_another_venues_owner_finds_nothing(
