@@ -54,7 +54,7 @@ def build_chart(title: str, rows: Sequence[Compared], *, format_value: Callable[
             f"{row.name}: {format_value(row.value)}, a week before {format_value(row.before)}",
             row.label,
             [("a", row.value)],
-            row.before,
+            row.before or None,
         )
         for row in rows
     ]

@@ -49,7 +49,7 @@ def test_sales_are_beside_those_of_a_week_before(osteria: Venue) -> None:
         "16:00: 0.00 EUR, a week before 0.00 EUR",
         "17:00: 19.00 EUR, a week before 0.00 EUR",
     ]
-    assert len(re.findall('class="before" x1', page)) == len(bars) == 10
+    assert len(re.findall('class="before" x1', page)) == 2
     assert re.findall('<li><bdi>([^<]+)</bdi> <span class="number">([0-9]+)', page) == [
         ("Margherita", "3"),
         ("web", "2"),
