@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_request_venue
 from accounts.api_keys.permissions import HasScope
+from accounts.models import Venue
 from framework.api import conditional_requests
 from framework.api.filters import parse_choice
 from framework.api.json_parser import json_body
@@ -133,15 +134,28 @@ class MenuItemViewSet(StrictViewSet[MenuItem]):
         come later take theirs from it.
         """
         venue, now = get_request_venue(request), timezone.now()
-        rows = items_with_groups().filter(menu__venue=venue, ref=id)
-        if len(id) > REF_LENGTH or "\x00" in id or not rows.exists():
+        ref = find_ref(venue, id)
+        if ref is None:
             raise NotFound("There is no such dish.")
+        rows = items_with_groups().filter(menu__venue=venue, ref=ref)
         changes: Mapping[str, Any] = menu_serializers.MenuItemChanges.read(json_body(request))
         check_values(changes, venue, now=now)
         actor = get_key_actor(request)
         with acting_as(actor):
-            change_items(MenuItem.objects.filter(menu__venue=venue, ref=id), changes, actor=actor, now=now)
+            change_items(MenuItem.objects.filter(menu__venue=venue, ref=ref), changes, actor=actor, now=now)
         item = rows.first()
         if item is None:
             raise NotFound("There is no such dish.")
         return json_response(serialize_item(item, venue, now=now))
+
+
+def find_ref(venue: Venue, name: str) -> str | None:
+    """Return the id of the dish that a path names; None if there is none. One query.
+
+    A path may end with a slash, as all do, and so may the id of a dish, which comes first.
+    """
+    if len(name) > REF_LENGTH + 1 or "\x00" in name:
+        return None
+    refs = (name, name.removesuffix("/"))
+    found = set(MenuItem.objects.filter(menu__venue=venue, ref__in=refs).values_list("ref", flat=True))
+    return next((ref for ref in refs if ref in found), None)

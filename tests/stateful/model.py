@@ -91,6 +91,7 @@ class Book:
             "tax": None,
             "charges": [],
             "tip": None,
+            "payment": None,
             "total": None,
             "metadata": body.get("metadata", {}),
             "version": 1,

@@ -48,7 +48,7 @@ def test_a_key_is_printed_once_and_works(venue: Venue) -> None:
     assert beside == [
         f"{row.public_id}, for Trattoria: 5 requests an hour.",
         "It may orders:read, orders:write, menu:write, reservations:read, reservations:write.",
-        "Keep the key now: it is not shown again.",
+        "Copy the key now: it is not shown again.",
     ]
     assert (row.venue, row.name, row.allowance, row.scopes, row.expires_at) == (venue, "Till", 5, all_scopes(), None)
     assert builders.client_with(printed.strip()).get(ORDERS)["X-RateLimit-Limit"] == "5"
@@ -84,7 +84,7 @@ def test_a_key_is_printed_as_json(venue: Venue) -> None:
         "last_used_ip": None,
         "family": str(row.family),
     }
-    assert beside == ["Keep the key now: it is not shown again."]
+    assert beside == ["Copy the key now: it is not shown again."]
 
 
 @pytest.mark.usefixtures("_noon")
@@ -165,7 +165,7 @@ def test_a_key_is_replaced_and_ends_after_the_overlap(venue: Venue, words: list[
         f"{new.public_id}, for Trattoria: 5 requests an hour.",
         "It may orders:read.",
         f"It replaces {old.masked}, which ends at {NOON + overlap:%Y-%m-%dT%H:%M:%SZ}.",
-        "Keep the key now: it is not shown again.",
+        "Copy the key now: it is not shown again.",
     ]
 
 

@@ -168,7 +168,7 @@ def test_staff_order_an_export_of_their_own(staff: Client) -> None:
     [
         ({"dataset": "reviews", "fields_": "reviews"}, "an export of reviews has all its fields"),
         ({"dataset": "restaurants", "since_export": export_builders.UNKNOWN}, "You have no such export."),
-        ({"dataset": "menus"}, "Select a valid choice."),
+        ({"dataset": "dishes"}, "Select a valid choice."),
     ],
 )
 def test_an_order_that_cannot_be_is_shown_again_with_the_reason(

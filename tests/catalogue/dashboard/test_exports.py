@@ -187,7 +187,7 @@ def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> 
 @pytest.mark.parametrize(
     ("query", "field"),
     [
-        ({"dataset": "menus"}, "dataset"),
+        ({"dataset": "dishes"}, "dataset"),
         ({"dataset": "\x00"}, "dataset"),
         ({"dataset": "restaurants", "wallet": "0x" + "1" * 40}, "wallet"),
         ({"dataset": "restaurants", "updated_since": "1e400"}, "updated_since"),

@@ -216,7 +216,7 @@ def test_phone_number_of_the_restaurant_can_be_called_by_a_tap(db: None) -> None
 def test_cancelled_booking_links_to_a_new_one(osteria: Venue) -> None:
     post(osteria)
     made = Reservation.objects.get()
-    again = f'href="/book/{osteria.public_id}"'
+    again = f'href="/book/{osteria.public_id}?lang=en"'
     guest_page = f"/guest/{links.token_of(made)}"
     assert again not in seen(guest_page).content.decode()
     permissions.cancel(made, now=NOW)

@@ -74,7 +74,7 @@ def booked(reservation: Reservation) -> tuple[date, time, int, list[str], str]:
 def test_a_guest_moves_to_another_time_and_sees_what_changed(dinner: Venue) -> None:
     reservation = book(dinner, 2)
     shown = see(page(reservation, "/change?day=2031-05-06&time=20:00&party=4"))
-    assert "You have a table on Monday 5 May 2031 at 19:30 for 2 . It stays yours until the new one is" in words(shown)
+    assert "You have a table: Monday 5 May 2031 at 19:30 for 2 . It stays yours until the new one is" in words(shown)
     assert "Change to 20:00 for 4" in words(shown)
     assert not re.search("[{][{%#]|[}%#][}]", shown.content.decode())
     answer = send(reservation, day="2031-05-06", time="20:00", party="4")
