@@ -14,7 +14,8 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.plumbing import build_examples_list
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from framework.api import error_handler
@@ -184,12 +185,36 @@ DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]
 EXAMPLE_ERRORS: Mapping[str, Any] = read_toml(Path(__file__).with_name("error_examples.toml"))
 
 
-def generate(title: str, description: str, patterns: Sequence[URLPattern | URLResolver]) -> dict[str, Any]:
-    """The OpenAPI 3.1 document of these paths."""
+def generate(
+    title: str,
+    description: str,
+    patterns: Sequence[URLPattern | URLResolver],
+    *,
+    examples: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of these paths; `examples` as `add_examples` takes them."""
     document: dict[str, Any] = SchemaGenerator(patterns=list(patterns)).get_schema(request=None, public=True)
+    add_examples(document, examples)
     document["info"] |= {"title": title, "description": description}
     document["servers"] = [{"url": "/"}]
     return document
+
+
+def add_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> None:
+    """Add to each operation its examples: of the JSON body at `request`, and of the responses by status, by name."""
+    for operations in document["paths"].values():
+        for method, operation in operations.items():
+            own = examples.get(operation["operationId"], {}) if method in METHODS else {}
+            for status, named in own.get("responses", {}).items():
+                add_named_examples(operation["responses"][status], named)
+            if "request" in own:
+                add_named_examples(operation["requestBody"], own["request"])
+
+
+def add_named_examples(described: dict[str, Any], named: Mapping[str, Any]) -> None:
+    """Add these examples to a body in JSON."""
+    examples = [OpenApiExample(name, value=value) for name, value in named.items()]
+    described["content"]["application/json"]["examples"] = build_examples_list(examples)
 
 
 def postprocess(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
