@@ -1,4 +1,4 @@
-"""The examples of the data API's document are what the API answers today."""
+"""The examples of the data API's document are what the API answers today; `WRITE_EXAMPLES=1` writes them again."""
 
 import json
 import os
@@ -18,4 +18,4 @@ def test_the_api_answers_as_the_committed_examples_say(settings: Settings, tmp_p
     recorded = data_examples.record(settings, tmp_path)
     if os.environ.get("WRITE_EXAMPLES"):
         DATA_EXAMPLES.write_text(data_examples.render(recorded))
-    assert recorded == json.loads(DATA_EXAMPLES.read_text()), "see docs/versions.md: record the examples again"
+    assert recorded == json.loads(DATA_EXAMPLES.read_text()), "docs/architecture.md says how they are written again"

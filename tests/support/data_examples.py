@@ -115,7 +115,7 @@ def fixed_surroundings(settings: Settings, folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, time_machine.travel(NOW, tick=False):
         patch.setattr("framework.public_ids.uuid7", numbered_id)
         # The codes of reservations.
-        patch.setattr("secrets.choice", random.Random(31).choice)  # noqa: S311
+        patch.setattr("secrets.choice", random.Random(31).choice)
         yield
 
 
@@ -263,7 +263,7 @@ def record_identity(call: Recorder) -> Client:
         tier="pro",
         resource=f"{HOST}{PATH}/reviews",
         products=["reviews"],
-        amount_usdc=Decimal("0.004"),
+        amount_usdc=Decimal("0.003"),
         tx_hash="0x" + hashlib.sha256(b"transaction").hexdigest(),
         created_at=NOW,
         claimed_at=NOW,

@@ -91,12 +91,18 @@ def test_every_example_is_of_its_schema(name: str) -> None:
 
 
 def test_the_examples_of_the_data_api_are_about_one_restaurant() -> None:
-    text = json.dumps([content["examples"] for _, content in bodies(read("data"))])
+    shown = {body: examples({"application/json": content}) for body, content in bodies(read("data"))}
+    text = json.dumps([*shown.values()])
     ids = defaultdict(set)
     for prefix, rest in re.findall(r"\b([a-z]+)_([0-9a-z]{26})\b", text):
         ids[prefix].add(rest)
     counts = {"rst": 1, "fo": 1, "fb": 2, "res": 2, "lm": 3, "rev": 4, "ph": 1, "rep": 1, "pay": 1, "ex": 1}
     assert {prefix: len(found) for prefix, found in ids.items()} == counts
+    (paid,), (me,) = shown["get_payment 200"], shown["get_me 200"]
+    assert (paid["payer"], paid["tier"]) == (me["wallet"], me["tier"])
+    assert [row["amount"] for row in me["prices"]["products"] if [row["product"]] == paid["products"]] == [
+        paid["amount"]
+    ]
     assert {*re.findall(r"/v1/restaurants/([a-z0-9-]+)", text)} == {"lantern-and-lime"}
     assert {*re.findall(r"https?://([^/\"]+)", text)} == {"api.example.com", "lantern-and-lime.example"}
 
