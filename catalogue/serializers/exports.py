@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.exports import datasets
@@ -71,24 +71,6 @@ class NewExportFilter(StrictSerializer):
     status = StrictChoiceField(required=False, choices=Restaurant.Status.choices)
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample(
-            "All open restaurants of Copenhagen",
-            request_only=True,
-            value={
-                "dataset": "restaurants",
-                "format": "jsonl.gz",
-                "filter": {"market": "copenhagen", "status": "open"},
-            },
-        ),
-        OpenApiExample(
-            "All reviews, as tables",
-            request_only=True,
-            value={"dataset": "reviews", "format": "parquet"},
-        ),
-    ]
-)
 class NewExport(StrictSerializer):
     """A new export."""
 

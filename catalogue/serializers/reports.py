@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Report
@@ -12,11 +11,6 @@ from framework.api.pagination.schema import DateTimeField
 from framework.public_ids import encode, pattern
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample("It has closed", request_only=True, value={"kind": "closed", "text": "A bank is there now."})
-    ]
-)
 class NewReport(StrictSerializer):
     """What is wrong with a restaurant's record."""
 

@@ -1,7 +1,10 @@
 """`manage.py openapi`: write the OpenAPI documents, or check that they are up to date."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.webhooks import openapi as webhooks_openapi
@@ -26,6 +29,8 @@ DOCUMENTS = {
         urls.data,
     ),
 }
+# Of the data API, as tests/contract/test_data_examples.py records them. Read only here, not when a process starts.
+DATA_EXAMPLES = Path(settings.BASE_DIR) / "catalogue" / "api" / "openapi_examples.json"
 
 
 class Command(BaseCommand):
@@ -36,7 +41,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         for name, (title, description, patterns) in DOCUMENTS.items():
-            document = schema.generate(title, description, patterns)
+            examples = json.loads(DATA_EXAMPLES.read_text()) if name == "data" else {}
+            document = schema.generate(title, description, patterns, examples=examples)
             if name.startswith("management"):
                 document["webhooks"] = webhooks_openapi.build_webhooks_section()
             text = schema.render_document(document)

@@ -1,8 +1,10 @@
 """Generates the OpenAPI documents: adds to drf-spectacular the parts that all operations share."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +16,8 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.plumbing import build_examples_list
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from framework.api import error_handler
@@ -184,12 +187,36 @@ DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]
 EXAMPLE_ERRORS: Mapping[str, Any] = read_toml(Path(__file__).with_name("error_examples.toml"))
 
 
-def generate(title: str, description: str, patterns: Sequence[URLPattern | URLResolver]) -> dict[str, Any]:
-    """The OpenAPI 3.1 document of these paths."""
+def generate(
+    title: str,
+    description: str,
+    patterns: Sequence[URLPattern | URLResolver],
+    *,
+    examples: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of these paths; `examples` as `add_examples` takes them."""
     document: dict[str, Any] = SchemaGenerator(patterns=list(patterns)).get_schema(request=None, public=True)
+    add_examples(document, examples)
     document["info"] |= {"title": title, "description": description}
     document["servers"] = [{"url": "/"}]
     return document
+
+
+def add_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> None:
+    """Add to each operation its examples: of the JSON body at `request`, and of the responses by status, by name."""
+    for operations in document["paths"].values():
+        for method, operation in operations.items():
+            own = examples.get(operation["operationId"], {}) if method in METHODS else {}
+            for status, named in own.get("responses", {}).items():
+                add_named_examples(operation["responses"][status], named)
+            if "request" in own:
+                add_named_examples(operation["requestBody"], own["request"])
+
+
+def add_named_examples(described: dict[str, Any], named: Mapping[str, Any]) -> None:
+    """Add these examples to a body in JSON."""
+    examples = [OpenApiExample(name, value=value) for name, value in named.items()]
+    described["content"]["application/json"]["examples"] = build_examples_list(examples)
 
 
 def postprocess(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
@@ -199,6 +226,10 @@ def postprocess(result: dict[str, Any], generator: Any, request: Any, public: bo
         name: {"description": description, "required": True, "schema": schema}
         for name, (description, schema) in RATE_HEADERS.items()
     }
+    for schema in result["components"]["schemas"].values():
+        if "oneOf" in schema:
+            # One of several serializers, of which one may have the fields of another and more.
+            schema["anyOf"] = schema.pop("oneOf")
     used: set[ErrorCode] = set()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
@@ -321,8 +352,10 @@ def render_document(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-# The date of the examples in the committed files. Served documents have one in the future, so that examples work.
+# The date of the examples in the committed files. Served documents have one in the future, so that examples work, and
+# all dates of its month are moved with it: an export expires a week after it was made.
 EXAMPLE_DAY = "2027-01-16"
+EXAMPLE_DATES = re.compile(rf"{EXAMPLE_DAY[:8]}\d\d".encode())
 SATURDAY = 5
 
 
@@ -330,6 +363,18 @@ def example_day(today: date) -> date:
     """A Saturday two to three weeks from now, as EXAMPLE_DAY is a Saturday."""
     soon = today + timedelta(days=14)
     return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
+
+
+# One for each document; a new one on the next day.
+@lru_cache(maxsize=3)
+def read_document(name: str, day: date) -> bytes:
+    """The text of the committed document with examples of this day."""
+    offset = day - date.fromisoformat(EXAMPLE_DAY)
+
+    def move(match: re.Match[bytes]) -> bytes:
+        return (date.fromisoformat(match[0].decode()) + offset).isoformat().encode()
+
+    return EXAMPLE_DATES.sub(move, (FOLDER / f"{name}.json").read_bytes())
 
 
 # So that a POST gets 405, and not an error about the CSRF token.
@@ -344,6 +389,5 @@ def serve_document(
     """
     if rejection := error_handler.reject_unsafe_method(request):
         return rejection
-    day = example_day(timezone.now().date()).isoformat()
-    content = (FOLDER / f"{name}.json").read_bytes().replace(EXAMPLE_DAY.encode(), day.encode())
+    content = read_document(name, example_day(timezone.now().date()))
     return HttpResponse(additions[name](content) if name in additions else content, content_type="application/json")

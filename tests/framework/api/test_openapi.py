@@ -1,6 +1,9 @@
 """The OpenAPI documents: what they promise of an operation is what it does, on whatever day they are read."""
 
 import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -11,7 +14,7 @@ from django.test import Client
 from django.utils.dateparse import parse_date
 
 from accounts.models import Venue
-from framework.api.openapi.schema import EXAMPLE_DAY, FOLDER, SATURDAY, example_day
+from framework.api.openapi.schema import EXAMPLE_DAY, FOLDER, METHODS, SATURDAY, example_day
 from framework.errors import ErrorCode
 from tests.support import builders, openapi_operations
 from tests.support.openapi_operations import DOCUMENT, Operation
@@ -23,6 +26,24 @@ def answers(operation: Operation) -> dict[str, Any]:
     """The documented answers of an operation by status."""
     found: dict[str, Any] = openapi_operations.documented(operation.template, operation.method)["responses"]
     return found
+
+
+def read(name: str) -> dict[str, Any]:
+    """The committed document of this name."""
+    document: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
+    return document
+
+
+def bodies(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The JSON body of each request and of each successful answer, named by its operation and status."""
+    for operations in document["paths"].values():
+        for method, operation in operations.items():
+            if method in METHODS:
+                good = {status: answer for status, answer in operation["responses"].items() if status < "300"}
+                for part, described in {"request": operation.get("requestBody", {}), **good}.items():
+                    content = described.get("content", {})
+                    if "application/json" in content:
+                        yield f"{operation['operationId']} {part}", content["application/json"]
 
 
 def examples(content: dict[str, Any]) -> list[Any]:
@@ -40,13 +61,49 @@ def judge(content: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("name", ["management", "management-v2", "data"])
+every_document = pytest.mark.parametrize("name", ["management", "management-v2", "data"])
+
+
+@every_document
 def test_one_enum_lists_every_code(name: str) -> None:
-    document = json.loads((FOLDER / f"{name}.json").read_text())
+    document = read(name)
     assert document["openapi"].startswith("3.1")
     schemas = document["components"]["schemas"]
     assert schemas["ErrorCode"]["enum"] == [code.value for code in ErrorCode]
     assert "CodeEnum" not in schemas
+
+
+@every_document
+def test_every_body_has_an_example(name: str) -> None:
+    assert [body for body, content in bodies(read(name)) if not content.get("examples")] == []
+
+
+@pytest.mark.exhaustive
+@every_document
+def test_every_example_is_of_its_schema(name: str) -> None:
+    document = read(name)
+    for body, content in bodies(document):
+        schema = content["schema"] | {"components": document["components"]}
+        validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+        for example in content["examples"].values():
+            problems = [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(example["value"])]
+            assert problems == [], body
+
+
+def test_the_examples_of_the_data_api_are_about_one_restaurant() -> None:
+    shown = {body: examples({"application/json": content}) for body, content in bodies(read("data"))}
+    text = json.dumps([*shown.values()])
+    ids = defaultdict(set)
+    for prefix, rest in re.findall(r"\b([a-z]+)_([0-9a-z]{26})\b", text):
+        ids[prefix].add(rest)
+    counts = {"rst": 1, "fo": 1, "fb": 2, "res": 2, "lm": 3, "rev": 4, "ph": 1, "rep": 1, "pay": 1, "ex": 1}
+    assert {prefix: len(found) for prefix, found in ids.items()} == counts
+    (paid,), (me,) = shown["get_payment 200"], shown["get_me 200"]
+    assert (paid["payer"], paid["tier"]) == (me["wallet"], me["tier"])
+    prices = {row["product"]: row["amount"] for row in me["prices"]["products"]}
+    assert [prices[product] for product in paid["products"]] == [paid["amount"]]
+    assert {*re.findall(r"/v1/restaurants/([a-z0-9-]+)", text)} == {"lantern-and-lime"}
+    assert {*re.findall(r"https?://([^/\"]+)", text)} == {"api.example.com", "lantern-and-lime.example"}
 
 
 @every_operation
@@ -115,6 +172,15 @@ def test_the_examples_of_the_served_document_work_on_any_day(
             for example in body.get("examples", {}).values():
                 response = api.post(path, example["value"], content_type="application/json")
                 assert response.status_code == 201
+
+
+@pytest.mark.django_db
+def test_other_dates_of_the_examples_are_moved_with_the_day(client: Client) -> None:
+    with time_machine.travel(datetime(2031, 12, 25, tzinfo=UTC), tick=False):
+        document = client.get("/docs/openapi/data.json").json()
+    answer = document["paths"]["/v1/exports/{id}"]["get"]["responses"]["200"]
+    (example,) = examples(answer["content"])
+    assert (example["created_at"], example["expires_at"]) == ("2032-01-10T08:00:00Z", "2032-01-17T08:00:00Z")
 
 
 def test_the_day_of_the_examples_is_a_saturday_two_to_three_weeks_ahead() -> None:
