@@ -12,7 +12,7 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
-from accounts.models import Account, ApiCall, ApiKey, Invitation, Membership, Venue, WebhookEndpoint
+from accounts.models import Account, ApiCall, ApiKey, Invitation, Membership, StaffAccess, Venue, WebhookEndpoint
 from framework.public_ids import encode
 
 BATCH = 500
@@ -116,6 +116,11 @@ FILES: dict[str, Rows] = {
         lambda account: WebhookEndpoint.objects.filter(venue__account=account).select_related("venue"),
         *("url", "description", "types", "created_at", "disabled_at"),
         id="public_id",
+        venue="venue.public_id",
+    ),
+    "staff_access": select_fields(
+        lambda account: StaffAccess.objects.filter(venue__account=account).select_related("venue"),
+        *("email", "opened_at"),
         venue="venue.public_id",
     ),
     "requests": select_fields(

@@ -1,5 +1,6 @@
 """Phone numbers as people type them: with or without the country code."""
 
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -36,3 +37,10 @@ def add_country_code(text: str, *, country: str | None) -> str:
     if number.extension or not phonenumbers.is_possible_number(number):
         return text
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def remove_phone_format(text: str) -> str:
+    """Return the digits of a part of a number, with its plus (`00` equals it), and any other text as it is."""
+    if not re.fullmatch(r"[+0-9 ()./-]*[0-9][+0-9 ()./-]*", text):
+        return text
+    return re.sub(r"^00", "+", re.sub(r"[^+0-9]", "", text))

@@ -8,9 +8,11 @@ class OrdersConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import data_export, onboarding_steps
+        from accounts.dashboard import search as dashboard_search
         from accounts.demo import commands as demo
         from framework import consistency
         from orders import consistency_checks
+        from orders.dashboard import search
         from orders.dashboard.menu import MENU_STEP
         from orders.data_export import list_menus, list_orders
         from orders.demo import part
@@ -18,4 +20,5 @@ class OrdersConfig(AppConfig):
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(orders=list_orders, menus=list_menus)
         onboarding_steps.STEPS.append(MENU_STEP)
+        dashboard_search.SOURCES.extend(search.SOURCES)
         demo.PARTS.append(part.PART)

@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Venue
+from framework.phone_numbers import remove_phone_format
 from orders import pricing
 from orders.models import Order, OrderItem, Orders
 
@@ -33,7 +34,9 @@ class FilterForm(forms.Form):
     last = forms.DateField(required=False, label="To", widget=DAY)
     number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
     customer = forms.CharField(required=False, max_length=64, label="Customer id")
-    text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
+    text = forms.CharField(
+        required=False, max_length=100, help_text="In dishes, names, phone numbers, notes, addresses"
+    )
 
     def __init__(self, *args: Any, today: date, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -77,7 +80,11 @@ class FilterForm(forms.Form):
             Q(name__icontains=text) | Q(menu_item_id__icontains=text) | Q(notes__icontains=text), order=OuterRef("pk")
         )
         return found.filter(
-            Q(Exists(lines)) | Q(delivery_address__icontains=text) | Q(cancelled_because__icontains=text)
+            Q(Exists(lines))
+            | Q(delivery_address__icontains=text)
+            | Q(cancelled_because__icontains=text)
+            | Q(contact_name__icontains=text)
+            | Q(contact_phone__contains=remove_phone_format(text))
         )
 
 

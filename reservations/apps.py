@@ -8,9 +8,11 @@ class ReservationsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import data_export, onboarding_steps
+        from accounts.dashboard import search as dashboard_search
         from accounts.demo import commands as demo
         from framework import consistency
         from reservations import consistency_checks
+        from reservations.dashboard import search
         from reservations.dashboard.setup.views import HOURS_STEP, TABLES_STEP
         from reservations.data_export import reservations_of
         from reservations.demo import part
@@ -18,4 +20,5 @@ class ReservationsConfig(AppConfig):
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(reservations=reservations_of)
         onboarding_steps.STEPS.extend((TABLES_STEP, HOURS_STEP))
+        dashboard_search.SOURCES.extend(search.SOURCES)
         demo.PARTS.append(part.PART)

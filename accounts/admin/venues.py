@@ -3,32 +3,54 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.forms.venue import VenueForm
 from accounts.models import Account, Venue
+from accounts.tenancy import staff_access
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
 
 
-class VenueInline(admin.TabularInline[Venue, Account]):
+def get_dashboard_url(venue: Venue) -> str:
+    """Return the URL of the venue's dashboard; empty if its account is closed."""
+    return "" if venue.account.closed_at else reverse("overview", kwargs={"venue": venue.public_id})
+
+
+class DashboardLink:
+    """The column `dashboard_link` of venues."""
+
+    @admin.display(description="Dashboard")
+    def dashboard_link(self, venue: Venue) -> SafeString | None:
+        url = None if venue._state.adding else get_dashboard_url(venue)
+        if not url:
+            return None
+        return format_html('<a href="{}">Open dashboard<span class="visually-hidden"> of {}</span></a>', url, venue)
+
+
+class VenueInline(DashboardLink, admin.TabularInline[Venue, Account]):
     """The account's venues."""
 
     model = Venue
     form = VenueForm
     extra = 0
-    fields = ["name", "timezone", "currency", "is_sandbox"]
+    fields = ["name", "timezone", "currency", "is_sandbox", "dashboard_link"]
+    readonly_fields = ["dashboard_link"]
     show_change_link = True
 
 
 @admin.register(Venue)
-class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
+class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin, DashboardLink):
     """Restaurants of accounts."""
 
     venue_path = "pk"
     form = VenueForm
     list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
     list_select_related = ["account"]
+    object_history_template = "admin/venue_history.html"
     list_filter = ["is_sandbox"]
     search_fields = ["name__unaccent", "account__name__unaccent"]
     search_help_text = "Id (ven_…), or part of the name of the venue or the account"
@@ -50,12 +72,27 @@ class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
             },
         ),
         ("Booking page", {"fields": ["is_bookable_online", "proves_guests"]}),
-        ("Record", {"fields": ["id", "created_at"]}),
+        ("Record", {"fields": ["id", "created_at", "dashboard_link"]}),
     ]
+
+    def get_search_links(self, row: Venue) -> list[tuple[str, str]]:
+        url = get_dashboard_url(row)
+        return [("Open dashboard", url)] if url else []
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Render the page; our own staff see who of them opened the dashboard."""
+        venue = self.get_object(request, object_id)
+        if venue and self.venues(request, "view") is None:
+            accesses = staff_access.list_newest(venue.staff_accesses.all())
+            extra_context = {"staff_accesses": accesses, "shows_staff_access": True, **(extra_context or {})}
+        return super().history_view(request, object_id, extra_context)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
         """Only our own staff may change the account and the sandbox flag."""
-        return ["id", "created_at", *([] if self.is_staff_request(request) else ["account", "is_sandbox"])]
+        own = [] if self.is_staff_request(request) else ["account", "is_sandbox"]
+        return ["id", "created_at", "dashboard_link", *own]
 
     def get_form(self, request: HttpRequest, obj: Venue | None = None, change: bool = False, **kwargs: Any) -> Any:
         sandbox = "For testing: its API keys begin with rk_test_, and its email is only written to the worker's log"

@@ -10,7 +10,8 @@ from accounts import data_export
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.people import AccountForm, CloseAccountForm, VenueForm
 from accounts.lifecycle import closure, sign_up
-from accounts.models import Account
+from accounts.models import Account, StaffAccess
+from accounts.tenancy import staff_access
 from accounts.tenancy.permissions import Right
 from framework.forms.domain_errors import errors_on_form
 
@@ -86,5 +87,7 @@ def render_page(
         "name_form": name_form or AccountForm(initial={"name": account.name}),
         "venue_form": venue_form or VenueForm(initial=defaults),
         "venues": account.venues.by_name()[: sign_up.MAX_VENUES],
+        "staff_accesses": staff_access.list_newest(StaffAccess.objects.filter(venue__account=account)),
+        "max_staff_accesses": staff_access.MAX_SHOWN,
     }
     return render(request, "dashboard/account.html", context, status=400 if name_form or venue_form else 200)

@@ -8,10 +8,12 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models.venues import PREFIX
+from accounts.tenancy import staff_access
 from accounts.tenancy.permissions import Access, Right, get_access
 from framework.db import actor
 from framework.public_ids import decode
@@ -30,7 +32,7 @@ class PageRequest(HttpRequest):
 def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> Callable[[PageView], PageView]:
     """Call the view with `request.access` if the user has one of these rights; without rights, for every member.
 
-    Our own staff may see pages that they may not post to.
+    Our own staff may see pages that they may not post to; that they opened the dashboard is recorded.
 
     The URL contains the venue (`ven_...`). Signed-out users are redirected to sign-in. Non-members get 404, members
     without the right 403, and methods that the page does not support 405. `section` is the current menu entry.
@@ -55,6 +57,7 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
                 raise PermissionDenied
             if request.method not in methods:
                 return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
+            staff_access.record(access, now=timezone.now())
             page_request = cast("PageRequest", request)
             page_request.access, page_request.section = access, section
             if request.method in SAFE:

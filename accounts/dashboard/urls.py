@@ -11,6 +11,7 @@ from accounts.dashboard import (
     overview,
     profile,
     request_log,
+    search,
     team,
 )
 from accounts.dashboard import venue as venues
@@ -23,6 +24,7 @@ urlpatterns = [
     path("you/delete", profile.delete_user, name="profile-delete"),
     path("invitation/<str:token>", invitation.show_invitation, name="invitation"),
     path("<slug:venue>", overview.overview, name="overview"),
+    path("<slug:venue>/search", search.search, name="dashboard-search"),
     path("<slug:venue>/welcome", overview.welcome, name="welcome"),
     path("<slug:venue>/demo-data", demo_data.fill, name="demo-data-fill"),
     path("<slug:venue>/demo-data/remove", demo_data.remove, name="demo-data-remove"),

@@ -6,6 +6,7 @@ from accounts.models.demo_data import DemoData
 from accounts.models.idempotency import IdempotentCall
 from accounts.models.outgoing_mail import OutgoingMail
 from accounts.models.request_log import ApiCall, ApiCallCount
+from accounts.models.staff_access import StaffAccess
 from accounts.models.users import Account, Invitation, Membership, Role, User
 from accounts.models.venues import Venue
 from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint

@@ -7,13 +7,12 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin import AdminSite
-from django.db import OperationalError, connection, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from psycopg import errors
 
 from framework import public_ids
+from framework.db.statement_timeout import StatementTimedOut, statement_timeout
 from framework.django_internals import model_admins
 
 # The rows that the search of all lists shows of each, and the time that it may take there.
@@ -30,6 +29,10 @@ class PublicIdSearch(admin.ModelAdmin[Any]):
 
     id_columns: ClassVar[Mapping[str, str]] = {}
     is_in_site_search: ClassVar[bool] = False
+
+    def get_search_links(self, row: Any) -> list[tuple[str, str]]:
+        """Texts and URLs of more links of a row in the search of all lists."""
+        return []
 
     @property
     def own_prefix(self) -> str:
@@ -50,11 +53,14 @@ class PublicIdSearch(admin.ModelAdmin[Any]):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Rows of one list: their texts and URLs. `url` is the list; `is_timed_out`: the search there took too long."""
+    """Rows of one list: their texts, URLs and further links.
+
+    `url` is the list; `is_timed_out`: the search there took too long.
+    """
 
     label: str
     url: str
-    rows: list[tuple[str, str]]
+    rows: list[tuple[str, str, list[tuple[str, str]]]]
     has_more: bool = False
     is_timed_out: bool = False
 
@@ -78,20 +84,20 @@ def search_all(site: AdminSite, request: HttpRequest, term: str) -> Iterator[Fou
         url = f"{reverse(f'admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist')}?"
         url += urlencode({"q": term})
         try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(STATEMENT_TIMEOUT_MS)])
+            with statement_timeout(STATEMENT_TIMEOUT_MS):
                 rows, repeats = model_admin.get_search_results(request, model_admin.get_queryset(request), term)
                 # The texts of rows may name related rows.
                 related = model_admin.list_select_related
                 rows = rows if isinstance(related, bool) else rows.select_related(*related)
                 found: list[Model] = list((rows.distinct() if repeats else rows).order_by()[: MAX_ROWS + 1])
-        except OperationalError as error:
-            if not isinstance(error.__cause__, errors.QueryCanceled):
-                raise
+        except StatementTimedOut:
             yield Found(label, url, [], is_timed_out=True)
             continue
         if found:
-            shown = [(str(row), change_url(model_admin, row.pk)) for row in found[:MAX_ROWS]]
+            shown = [
+                (str(row), change_url(model_admin, row.pk), model_admin.get_search_links(row))
+                for row in found[:MAX_ROWS]
+            ]
             yield Found(label, url, shown, has_more=len(found) > MAX_ROWS)
 
 

@@ -11,6 +11,7 @@ from django.db import connection
 
 from accounts.models import Venue
 from framework.db.sql_files import read_sql
+from framework.phone_numbers import remove_phone_format
 from framework.public_ids import encode
 from reservations.guests.profiles import normalize_contacts
 from reservations.models import Reservation
@@ -68,10 +69,16 @@ class GuestHit:
 
 def search(venue: Venue, text: str, *, now: datetime) -> list[GuestHit]:
     """Return guests whose name, email address or number contains the text, latest reservation first. One query."""
+    return group_by_guest(find_rows(venue, text, limit=MAX_HITS), now=now)
+
+
+def find_rows(venue: Venue, text: str, *, limit: int) -> list[tuple[Any, ...]]:
+    """Return COLUMNS of the reservations of these guests, latest first. One query."""
     with connection.cursor() as cursor:
-        values: dict[str, Any] = {"venue": venue.pk, "pattern": like_pattern(text), "limit": MAX_HITS}
+        values: dict[str, Any] = {"venue": venue.pk, "pattern": like_pattern(text), "limit": limit}
         cursor.execute(read_sql("reservations", "search_guests"), values)
-        return group_by_guest(cursor.fetchall(), now=now)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def list_recent(venue: Venue, *, now: datetime) -> list[GuestHit]:
@@ -84,9 +91,7 @@ def list_recent(venue: Venue, *, now: datetime) -> list[GuestHit]:
 
 def like_pattern(text: str) -> str:
     """Return the pattern for LIKE; of a phone number only the digits count, and `00` equals `+`."""
-    query = " ".join(text.split())
-    if re.fullmatch(r"[+0-9 ()./-]+", query):
-        query = re.sub(r"^00", "+", re.sub(r"[^+0-9]", "", query))
+    query = remove_phone_format(" ".join(text.split()))
     return "%" + re.sub(r"([\\%_])", r"\\\1", query.upper()) + "%"
 
 

@@ -42,6 +42,17 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// "/" focuses the search box; on narrow screens it is in the collapsed menu.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, dialog[open]")) return;
+  const menu = document.querySelector(".menu-collapsed");
+  if (!menu) return;
+  event.preventDefault();
+  if (menu.checkVisibility()) menu.open = true;
+  (menu.open && menu.checkVisibility() ? menu : document).querySelector(".search input").select();
+});
+
 // Submit a form only once, even if the button is pressed repeatedly. It can be submitted again after going back.
 document.addEventListener("submit", (event) => {
   const form = event.target;

@@ -35,7 +35,7 @@ def found(client: Client, term: str) -> dict[str, list[str]]:
     """The rows that the search of all lists shows, by list."""
     response = client.get("/admin/search/", {"q": term})
     assert response.status_code == 200
-    return {each.label: [name for name, _ in each.rows] for each in response.context["found"]}
+    return {each.label: [name for name, _, _ in each.rows] for each in response.context["found"]}
 
 
 @pytest.mark.exhaustive

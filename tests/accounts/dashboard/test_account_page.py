@@ -77,6 +77,7 @@ def test_an_owner_takes_everything_but_secrets(venue: Venue, other_venue: Venue)
         "venues.json": 1,
         "keys.json": 1,
         "webhooks.json": 0,
+        "staff_access.json": 0,
         "requests.json": 0,
         "orders.json": 1,
         "menus.json": 0,

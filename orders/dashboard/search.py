@@ -1,0 +1,87 @@
+"""Orders and dishes in the search of the dashboard."""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from accounts.dashboard.search import Hit, Source
+from accounts.models import Venue
+from accounts.onboarding_steps import build_venue_url
+from accounts.tenancy.permissions import Access, Right
+from framework.timezones import zone
+from orders import board
+from orders.models import MenuItem, Order
+from orders.search import MAX_DAYS, FilterForm
+
+
+def get_today(venue: Venue) -> date:
+    return board.get_midnight(venue.timezone, now=timezone.now()).date()
+
+
+def find_order(access: Access, text: str) -> str | None:
+    """Return the URL of the order with this id, or of the newest one of the last days with this number."""
+    orders = Order.objects.of(access.venue)
+    if number := re.fullmatch(r"#?([0-9]{1,9})", text):
+        first = get_today(access.venue) - timedelta(days=MAX_DAYS - 1)
+        orders = orders.filter(number=int(number[1]), business_date__gte=first).order_by("-business_date")
+    else:
+        orders = orders.with_public_id(text.lower())
+    order = orders.only("pk").first()
+    return build_venue_url("order", access, order=order.public_id) if order else None
+
+
+def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
+    """Return the newest orders of the last days that the order list finds by this text."""
+    venue = access.venue
+    form = FilterForm({"text": text}, today=get_today(venue))
+    if not form.is_valid():
+        return []
+    # Bounds the index of the newest orders; a business date differs from the date in UTC by a day at most.
+    since = datetime.combine(form.cleaned_data["first"] - timedelta(days=1), time.min, UTC)
+    orders = form.apply(Order.objects.of(venue).filter(created_at__gte=since))
+    return [
+        Hit(
+            f"Order {order.number}",
+            build_venue_url("order", access, order=order.public_id),
+            describe_order(order, venue),
+        )
+        for order in orders.newest_first()[:limit]
+    ]
+
+
+def describe_order(order: Order, venue: Venue) -> str:
+    """Return when it was placed, its status and whom to call: `21 Nov 2026, 13:00, to do, Ada`."""
+    placed_at = date_format(order.created_at.astimezone(zone(venue.timezone)), "SHORT_DATETIME_FORMAT")
+    status = "to do" if order.status == Order.Status.PENDING else order.status
+    return ", ".join(filter(None, [placed_at, status, order.contact_name]))
+
+
+def find_dishes(access: Access, text: str, limit: int) -> list[Hit]:
+    """Return the dishes whose name or id contains the text."""
+    items = MenuItem.objects.filter(Q(name__icontains=text) | Q(ref__icontains=text), menu__venue=access.venue)
+    menu = build_venue_url("menu", access)
+    return [
+        Hit(
+            item.name,
+            build_venue_url("menu-item", access, key=str(item.pk)) if access.may_view(Right.MENU) else menu,
+            item.ref,
+        )
+        for item in items.order_by("name", "id")[:limit]
+    ]
+
+
+SOURCES = (
+    Source(
+        position=10,
+        label="Orders",
+        rights=(Right.ORDERS,),
+        find=find_orders,
+        find_exact=find_order,
+        list_page="orders",
+        list_param="text",
+    ),
+    Source(position=40, label="Dishes", rights=(Right.MENU, Right.SOLD_OUT), find=find_dishes),
+)

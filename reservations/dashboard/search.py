@@ -1,0 +1,65 @@
+"""Reservations and guests in the search of the dashboard."""
+
+import re
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from accounts.dashboard.search import Hit, Source
+from accounts.onboarding_steps import build_venue_url
+from accounts.tenancy.permissions import Access, Right
+from framework.public_ids import decode, encode
+from framework.timezones import zone
+from reservations.guests import search
+from reservations.models import Reservation
+from reservations.models.reservations import CODE_ALPHABET, CODE_LENGTH, PREFIX
+
+
+def find_reservation(access: Access, text: str) -> str | None:
+    """Return the URL of the reservation with this id or code."""
+    found = Reservation.objects.filter(venue=access.venue)
+    if key := decode(PREFIX, text.lower()):
+        found = found.filter(pk=key)
+    elif re.fullmatch(f"[{CODE_ALPHABET}]{{{CODE_LENGTH}}}", text.upper()):
+        found = found.filter(code=text.upper())
+    else:
+        return None
+    reservation = found.only("pk").first()
+    return build_venue_url("reservation", access, reservation=reservation.public_id) if reservation else None
+
+
+def find_reservations(access: Access, text: str, limit: int) -> list[Hit]:
+    """Return the reservations of guests whose name, email address or number contains the text, latest first."""
+    venue = access.venue
+    return [
+        Hit(
+            name,
+            build_venue_url("reservation", access, reservation=encode(PREFIX, key)),
+            f"{date_format(starts_at.astimezone(zone(venue.timezone)), 'SHORT_DATETIME_FORMAT')}, {status}",
+        )
+        for key, name, _email, _phone, starts_at, status, _arrival in search.find_rows(venue, text, limit=limit)
+    ]
+
+
+def find_guests(access: Access, text: str, limit: int) -> list[Hit]:
+    """Return the guests whose name, email address or number contains the text."""
+    return [
+        Hit(
+            guest.name,
+            build_venue_url("guest-of-venue", access, reservation=guest.public_id),
+            ", ".join(guest.emails + guest.phones),
+        )
+        for guest in search.search(access.venue, text, now=timezone.now())[:limit]
+    ]
+
+
+SOURCES = (
+    Source(
+        position=20,
+        label="Reservations",
+        rights=(Right.RESERVATIONS,),
+        find=find_reservations,
+        find_exact=find_reservation,
+    ),
+    Source(position=30, label="Guests", rights=(Right.GUESTS,), find=find_guests, list_page="guests"),
+)
