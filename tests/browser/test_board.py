@@ -14,7 +14,7 @@ from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
 from tests.support.live_stack import Up, eventually
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, FloatRect, Page, Response, ViewportSize
+    from playwright.sync_api import Browser, FloatRect, Page, Response, Route, ViewportSize
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -235,6 +235,40 @@ def test_of_two_tabs_with_auto_print_one_prints_each_new_order(visit: "Callable[
     assert eventually(lambda: count_prints() == 4 and len(claims) == 8)
     assert sorted(claims) == [204] * 4 + [409] * 4
     assert count_prints() == 4
+
+
+@pytest.mark.parametrize(("first", "prints"), [(500, 0), (403, 0), (302, 0), (504, 1), (None, 1)])
+def test_a_ticket_that_another_board_has_claimed_is_printed_only_if_our_claim_may_have_been_lost(
+    visit: "Callable[..., Page]", site: Up, first: int | None, prints: int
+) -> None:
+    page = visit()
+    page.context.add_init_script("window.print = () => { top.prints = (top.prints ?? 0) + 1; };")
+    key = sign_up(page, email=f"lost-{first}@example.com", restaurant="Lost")
+    open_board(page)
+    page.goto(f"{page.url}?station=grill")
+    page.get_by_role("button", name="Auto-print").click()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.endsWith('?station=grill')).length") == 1
+    page.goto(page.url.partition("?")[0])
+    page.get_by_role("button", name="Auto-print is on").wait_for()
+    claims: list[int] = []
+
+    def answer(route: "Route") -> None:
+        claims.append(1)
+        if len(claims) > 1:
+            route.fulfill(status=409)
+        elif first is None:
+            route.abort()
+        else:
+            route.fulfill(status=first, headers={"Location": "/account/login/"})
+
+    page.route("**/board/tickets*", answer)
+    place(site, key)
+    assert eventually(lambda: len(claims) == 2)
+    page.wait_for_function(f"(window.prints ?? 0) === {prints}")
+    # Remembered once it is decided.
+    assert eventually(lambda: page.evaluate("Object.values(localStorage).some((value) => value.includes('ord_'))"))
+    assert page.evaluate("window.prints ?? 0") == prints
+    assert len(claims) == 2
 
 
 def test_ages_are_right_on_a_tablet_with_a_wrong_clock(visit: "Callable[..., Page]", site: Up) -> None:
