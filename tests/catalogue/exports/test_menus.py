@@ -82,6 +82,7 @@ def test_a_menu_that_is_not_shown_is_not_exported(joined: Venue) -> None:
     assert exported("menus").rows == 0
 
 
+@pytest.mark.exhaustive
 def test_free_exports_of_an_address_are_limited_whatever_its_wallets(
     joined: Venue, wallets: Mapping[str, Key], prices: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
