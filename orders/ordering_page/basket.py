@@ -194,9 +194,9 @@ def list_times(
     At most three queries.
     """
     zone = ZoneInfo(venue.timezone)
-    now = now.astimezone(zone)
     first = now + timedelta(minutes=quote.prep_minutes)
     earliest = capacity.find_free_time(venue, quote.terms, first)
+    now = now.astimezone(zone)
     if quote.terms.orders_per_slot is None:
         length = timedelta(minutes=quote.terms.slot_minutes)
         start = capacity.floor_to_slot(first, quote.terms)

@@ -1,7 +1,7 @@
 """The hours in which the ordering page takes orders, as another app knows them (orders.ordering_page.registry)."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from accounts.models import Venue
 from orders import capacity
@@ -23,7 +23,8 @@ class Hours:
 
         Both are times at the venue.
         """
-        if at > now + capacity.HORIZON:
+        # Two times of one zone would be compared by the clock, which may be put back in between.
+        if at.astimezone(UTC) - now.astimezone(UTC) > capacity.HORIZON:
             return False
         return at.date() == now.date() if self.spans is None else self.is_open(at)
 

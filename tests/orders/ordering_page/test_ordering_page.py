@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from threading import Barrier
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -23,6 +24,7 @@ from accounts.models import Venue
 from orders import commands
 from orders.models import Fulfilment, Menu, MenuCategory, MenuItem, Order, OrderingSettings
 from orders.ordering_page import links, online_orders
+from orders.ordering_page.hours import Hours
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -486,6 +488,14 @@ def test_each_time_that_is_offered_is_accepted(menu: Menu) -> None:
     guest = at_checkout(menu)
     assert times_of(guest)[-1] == "2031-05-06T18:00:00+02:00"
     assert guest.press("place", **entered(when=times_of(guest)[-1])).status_code == 302
+
+
+def test_a_day_ahead_is_24_hours_also_when_the_clock_is_put_back() -> None:
+    rome = ZoneInfo("Europe/Rome")
+    now, next_day = datetime(2031, 10, 25, 12, tzinfo=rome), datetime(2031, 10, 26, tzinfo=rome)
+    hours = Hours([(now, now + timedelta(days=2))])
+    assert hours.includes_later(next_day.replace(hour=11), now=now)
+    assert not hours.includes_later(next_day.replace(hour=12), now=now)
 
 
 def test_an_order_that_was_forgotten_on_another_day_does_not_wait(db: None) -> None:
