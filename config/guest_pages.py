@@ -7,8 +7,9 @@ from catalogue.models import FlowBooking, Listing
 from framework.db.natural_sort import natural
 from orders.contact_retention import erase_contacts_of
 from orders.ordering_page import registry as ordering_page
+from orders.ordering_page.registry import Spans
 from reservations.booking.availability import ONE_DAY, load_hours
-from reservations.booking.service_day import ServiceDay
+from reservations.booking.service_day import ServiceDay, merge_spans
 from reservations.booking.venue_time import local_today
 from reservations.guests import erasure
 from reservations.models import Reservation, Table
@@ -34,15 +35,22 @@ def list_tables(venue: Venue) -> list[str]:
     return list(rows.values_list("name", flat=True))
 
 
-def find_hours(venue: Venue, now: datetime) -> list[tuple[datetime, datetime]] | None:
-    """Return the times of a week at which guests are seated; None for a venue without service periods. Two queries."""
+def find_hours(venue: Venue, now: datetime) -> tuple[Spans, Spans] | None:
+    """Return the times of a week at which guests are seated, and those at which they may sit at a table.
+
+    None for a venue without service periods. Two queries.
+    """
     today = local_today(venue, now=now)
     days = [today + number * ONE_DAY for number in range(-1, 8)]
     periods, closures = load_hours(venue, days[0], days[-1] + ONE_DAY)
     if not periods:
         return None
-    spans = [span for day in days for span in ServiceDay.build(venue, day, periods, closures).open_spans]
-    return [(start, end) for start, end in spans if end > now]
+    slots = [slot for day in days for slot in ServiceDay.build(venue, day, periods, closures).slots]
+    seated = merge_spans((slot.starts_at, slot.seated_until) for slot in slots)
+    at_table = merge_spans(
+        (slot.starts_at, max(slot.seated_until, slot.starts_at + slot.period.longest_turn_time)) for slot in slots
+    )
+    return [span for span in seated if span[1] > now], [span for span in at_table if span[1] > now]
 
 
 def register() -> None:

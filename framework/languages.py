@@ -63,8 +63,14 @@ def _locale() -> Locale:
 
 
 def translate(row: Mapping[str, Any], field: str, default: str) -> str:
-    """Return a text of a row's `translations`, {'da': {'name': ...}}, in the current language; else the default."""
-    return (row.get(translation.get_language() or "") or {}).get(field) or default
+    """Return a text of a row's `translations`, {'da': {'name': ...}}, in the current language; else the default.
+
+    A text of a region such as `de-AT` counts where the language has none.
+    """
+    language = translation.get_language() or ""
+    regions = sorted(key for key in row if key.startswith(f"{language}-"))
+    texts = ((row[key] or {}).get(field) for key in (language, *regions) if key in row)
+    return next(filter(None, texts), default)
 
 
 def format_money(amount: Decimal, currency: str) -> str:

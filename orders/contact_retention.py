@@ -11,17 +11,19 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from accounts.models import IdempotentCall, Venue
+from accounts.models import ApiKey, IdempotentCall, Venue
 from framework.db.sql_files import read_sql
 from framework.errors import InvalidRequest
 from orders.models import Order
 
 ERASE = read_sql("orders", "erase_contacts")
 ERASE_EXPIRED = ERASE.format(
+    locked="SKIP LOCKED",
     condition="""placed.created_at < %(now)s AND greatest(placed.created_at, placed.requested_at) < %(now)s
-        - make_interval(days => least(venue.forgets_guests_after_days, nullif(%(max_days)s, 0)))"""
+        - make_interval(days => least(venue.forgets_guests_after_days, nullif(%(max_days)s, 0)))""",
 )
-ERASE_GIVEN = ERASE.format(condition="placed.id = ANY(%(ids)s)")
+# A guest's own erasure waits for others and misses none.
+ERASE_GIVEN = ERASE.format(locked="", condition="placed.id = ANY(%(ids)s)")
 BATCH_SIZE = 500
 # An order and the stored answer of its API call have the same transaction time, within this tolerance.
 CALL_TOLERANCE = timedelta(minutes=5)
@@ -52,10 +54,15 @@ def erase_contacts_of(venue: Venue, contacts: Collection[str]) -> None:
 def erase_stored_answers(order: Order) -> None:
     """Erase contact and notes from stored answers of idempotent calls; a repeated call still has one effect."""
     window = (order.created_at - CALL_TOLERANCE, order.created_at + CALL_TOLERANCE)
-    for call in IdempotentCall.objects.filter(created_at__range=window, body__isnull=False):
+    families = ApiKey.objects.filter(venue=order.venue_id).values_list("family", flat=True)
+    calls = IdempotentCall.objects.filter(scope__in=[family.hex for family in families], body__isnull=False)
+    for call in calls.filter(created_at__range=window):
         body = bytes(call.body or b"")
-        if body.startswith(b"{") and order.public_id.encode() in body:
-            record = orjson.loads(body)
+        if not body.startswith(b"{") or order.public_id.encode() not in body:
+            continue
+        record = orjson.loads(body)
+        # Other answers may mention the order, such as in their metadata.
+        if record.get("id") == order.public_id:
             record["fulfilment"]["contact"] = None
             record["items"] = [line | {"notes": ""} for line in record["items"]]
             IdempotentCall.objects.filter(pk=call.pk).update(body=orjson.dumps(record))

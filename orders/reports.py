@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Aggregate, Count, F, Min, Q, Sum
+from django.db.models import Aggregate, Count, F, Func, IntegerField, Min, Q, Sum, Window
 from django.db.models.functions import Coalesce, ExtractHour
 
 from accounts.models import Venue
@@ -24,6 +24,14 @@ AMOUNTS = {"total": TOTAL_WITHOUT_TIP, "net": F("subtotal"), "tax": F("tax"), "t
 DISHES = read_sql("orders", "sum_dishes")
 ALL_RANKS = 2**31 - 1
 MAX_CHANNELS = 10
+
+
+class SumOfGroups(Func):
+    """The sum of an aggregate over all groups, for a window: Django's own Sum takes no aggregate."""
+
+    function = "SUM"
+    output_field = IntegerField()
+    window_compatible = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +146,9 @@ def count_channels(venue: Venue, period: Period) -> list[tuple[str, int, int]]:
     A channel is a free label of integrations: the first ten are returned. The name is empty for orders without one.
     """
     orders = _orders_of(venue, period).filter(status=Order.Status.COMPLETED)
-    rows = orders.values("channel").annotate(count=Count("pk")).order_by("-count", "channel")
-    counts = [(row["channel"] or "", row["count"]) for row in rows]
-    total = sum(count for _name, count in counts)
-    return [(name, count, round(100 * count / total)) for name, count in counts[:MAX_CHANNELS]]
+    counted: Any = orders.values("channel").annotate(count=Count("pk"), total=Window(SumOfGroups(Count("pk"))))
+    rows = counted.order_by("-count", "channel")[:MAX_CHANNELS]
+    return [(row["channel"] or "", row["count"], round(100 * row["count"] / row["total"])) for row in rows]
 
 
 def add(parts: Iterable[Sums]) -> Sums:

@@ -18,8 +18,16 @@ CTES = read_sql("accounts", "record_event")
 VENUE_SUBSCRIBERS = "venue_id = %(venue)s"
 ACCOUNT_SUBSCRIBERS = "venue_id IN (SELECT id FROM accounts_venue WHERE account_id = %(account)s AND NOT is_sandbox)"
 STATEMENT = f"WITH {CTES} SELECT count(*) FROM delivery"  # noqa: S608  # of constants
-VENUE_EVENT = STATEMENT.format(subscribers=VENUE_SUBSCRIBERS, record="%(record)s::jsonb", source="")
-ACCOUNT_EVENT = STATEMENT.format(subscribers=ACCOUNT_SUBSCRIBERS, record="%(record)s::jsonb", source="")
+ONE = {"event": "%(event)s", "subject": "%(subject)s"}
+VENUE_EVENT = STATEMENT.format(subscribers=VENUE_SUBSCRIBERS, **ONE, record="%(record)s::jsonb", source="")
+ACCOUNT_EVENT = STATEMENT.format(subscribers=ACCOUNT_SUBSCRIBERS, **ONE, record="%(record)s::jsonb", source="")
+VENUE_EVENTS = STATEMENT.format(
+    subscribers=VENUE_SUBSCRIBERS,
+    event="each.event",
+    subject="each.subject",
+    record="each.record::jsonb",
+    source="FROM unnest(%(event)s::uuid[], %(subject)s::uuid[], %(record)s::text[]) AS each (event, subject, record)",
+)
 
 
 def build_event_ctes(*, record: str, source: str) -> str:
@@ -29,7 +37,7 @@ def build_event_ctes(*, record: str, source: str) -> str:
     `endpoint` and `delivery`. Pass the values of `build_event_values`, and the number of rows of `delivery` to
     `enqueue_deliveries`.
     """
-    return CTES.format(subscribers=VENUE_SUBSCRIBERS, record=record, source=source)
+    return CTES.format(subscribers=VENUE_SUBSCRIBERS, **ONE, record=record, source=source)
 
 
 def build_event_values(
@@ -50,9 +58,13 @@ def build_event_values(
         "type": kind.value,
         "subject": subject,
         "actor": actor,
-        "record": orjson.dumps(record, default=str, option=orjson.OPT_PASSTHROUGH_DATETIME).decode(),
+        "record": dump(record),
         "now": now,
     }
+
+
+def dump(record: Mapping[str, Any]) -> str:
+    return orjson.dumps(record, default=str, option=orjson.OPT_PASSTHROUGH_DATETIME).decode()
 
 
 def enqueue_deliveries(deliveries: int) -> None:
@@ -72,6 +84,25 @@ def record_event(
     return _store(
         VENUE_EVENT, build_event_values(kind, venue=venue.pk, record=record, subject=subject, actor=actor, now=now)
     )
+
+
+def record_events(
+    venue: Venue, kind: EventType, records: Mapping[UUID, Mapping[str, Any]], *, actor: str, now: datetime
+) -> None:
+    """Store an event for each of the records by their subjects, as `record_event` does. One statement."""
+    if not records:
+        return
+    values = build_event_values(kind, venue=venue.pk, record={}, subject=None, actor=actor, now=now)
+    ((deliveries,),) = prepared_statements.execute_returning(
+        VENUE_EVENTS,
+        values
+        | {
+            "event": [new_id() for _ in records],
+            "subject": list(records),
+            "record": [dump(record) for record in records.values()],
+        },
+    )
+    enqueue_deliveries(deliveries)
 
 
 def record_account_event(

@@ -190,7 +190,7 @@ def choose_modifiers(request: PageRequest, draft: OrderDraft, target: str, *, is
     published.venue, item.menu = venue, published
     at = timezone.now().astimezone(ZoneInfo(venue.timezone))
     chosen: menu.Answers | None = None if line.modifiers is None else menu.ChosenBefore(line.modifiers)
-    questions = menu.load_questions(item, request.POST if is_answered else chosen, at=at)
+    questions = menu.load_questions(item, request.POST if is_answered else chosen, times=[at])
     modifiers, is_valid = menu.read_answers(questions) if is_answered else ([], False)
     if not is_valid:
         # htmx shows answers of 200 only.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -86,8 +87,13 @@ def find_sold_out(items: QuerySet[MenuItem], *, now: datetime) -> list[MenuItem]
 
 
 def record_sold_out(items: QuerySet[MenuItem], *, actor: str, now: datetime) -> None:
-    """Store the event of each of these dishes that is sold out, in the transaction of the change."""
+    """Store the event of each of these dishes that is sold out, in the transaction of the change.
+
+    One statement for the events of a venue.
+    """
+    records: dict[Venue, dict[UUID, dict[str, Any]]] = {}
     for item in find_sold_out(items, now=now):
         venue = item.menu.venue
-        record = serialize_item(item, venue, now=now)
-        outbox.record_event(venue, EventType.MENU_ITEM_SOLD_OUT, record=record, subject=item.pk, actor=actor, now=now)
+        records.setdefault(venue, {})[item.pk] = serialize_item(item, venue, now=now)
+    for venue, of_venue in records.items():
+        outbox.record_events(venue, EventType.MENU_ITEM_SOLD_OUT, of_venue, actor=actor, now=now)

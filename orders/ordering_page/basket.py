@@ -112,6 +112,10 @@ class Quote:
     def prep_minutes(self) -> int:
         return max([self.terms.prep_minutes or 0, *(item.prep_minutes or 0 for item in self.items.values())])
 
+    def is_served(self, at: datetime) -> bool:
+        """Return whether all dishes are served at this time at the venue."""
+        return not any(item.find_obstacle(at) for item in self.items.values())
+
 
 def calculate_quote(menu: Menu, items: Sequence[Mapping[str, Any]], *, fulfilment: str) -> Quote:
     """Return what the lines cost at the prices of `place_order`. At most four queries."""
@@ -181,16 +185,18 @@ def describe(param: str, quote: Quote, index: int, *, at: datetime) -> str:
     return _("The choices of this dish are not available. Please remove it and choose it again.")
 
 
-def list_times(venue: Venue, quote: Quote, hours: Hours, *, now: datetime) -> tuple[datetime | None, list[datetime]]:
-    """Return the earliest time, and the later ones at which all dishes are served. At most three queries.
+def list_times(
+    venue: Venue, quote: Quote, hours: Mapping[str, Hours], *, now: datetime
+) -> tuple[dict[str, datetime | None], list[datetime]]:
+    """Return the earliest time of each fulfilment, and the later ones of pick-up at which all dishes are served.
 
-    The earliest is None if the kitchen takes no more orders, or the venue is closed now. Later times are of the day,
-    or where the venue states its hours within these until a day from now.
+    The earliest is None if the kitchen takes no more orders, the venue is closed then, or a dish is served only later.
+    At most three queries.
     """
     zone = ZoneInfo(venue.timezone)
     first = now + timedelta(minutes=quote.prep_minutes)
-    earliest = capacity.find_free_time(venue, quote.terms, first) if hours.is_open(now) else None
-    today = now.astimezone(zone).date()
+    earliest = capacity.find_free_time(venue, quote.terms, first)
+    now = now.astimezone(zone)
     if quote.terms.orders_per_slot is None:
         length = timedelta(minutes=quote.terms.slot_minutes)
         start = capacity.floor_to_slot(first, quote.terms)
@@ -198,7 +204,9 @@ def list_times(venue: Venue, quote: Quote, hours: Hours, *, now: datetime) -> tu
     else:
         slots = list(capacity.list_free_slots(venue, quote.terms, first))
     local = [slot.astimezone(zone) for slot in slots]
-    items = quote.items.values()
-    is_taken = hours.is_open if hours.spans is not None else (lambda at: at.date() == today)
-    served = [at for at in local if is_taken(at) and not any(item.find_obstacle(at) for item in items)]
-    return (earliest.astimezone(zone) if earliest else None), served
+    later = [at for at in local if hours[Fulfilment.PICKUP].includes_later(at, now=now) and quote.is_served(at)]
+    soonest = {}
+    for fulfilment, spans in hours.items():
+        is_promised = earliest and spans.includes_promise(earliest, now=now, prep_minutes=quote.prep_minutes)
+        soonest[fulfilment] = earliest.astimezone(zone) if earliest and is_promised and quote.is_served(now) else None
+    return soonest, later

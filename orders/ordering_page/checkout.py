@@ -1,7 +1,7 @@
 """The checkout form of the ordering page."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ from accounts.models import Venue
 from framework.api.fields import PhoneField
 from framework.languages import format_clock_or_date, format_money, format_number
 from framework.phone_numbers import add_country_code, country_of_zone
+from orders import capacity
 from orders.models import Fulfilment, OrderingSettings
 from orders.ordering_page import online_orders
 from orders.pricing import format_amount, round_amount
@@ -81,7 +82,7 @@ class CheckoutForm(forms.Form):
         venue: Venue,
         fulfilments: Collection[str],
         total: Decimal | None,
-        times: tuple[datetime | None, Sequence[datetime]],
+        times: tuple[Mapping[str, datetime | None], Sequence[datetime]],
         is_open: bool,
         now: datetime,
         **options: Any,
@@ -94,14 +95,16 @@ class CheckoutForm(forms.Form):
         self.set_choices("fulfilment", [(each, FULFILMENTS[Fulfilment(each)]) for each in fulfilments])
         self.set_choices("payment", list(list_payments(venue).items()))
         self.set_choices("tip", [(0, _("No tip")), *((percent, self.label_tip(percent)) for percent in TIP_PERCENTS)])
-        earliest, later = times
+        soonest, self.later = times
         soon = gettext("Choose a time")
-        if earliest:
+        if earliest := soonest[Fulfilment.PICKUP]:
             soon = gettext("As soon as possible, about %(time)s") % {"time": self.format_time(earliest)}
+        if earliest := soonest[Fulfilment.DINE_IN]:
             self.fields["table"].help_text = gettext("Expected at %(promised)s") % {
                 "promised": self.format_time(earliest)
             }
-        self.fields["when"].widget.choices = [("", soon), *((at.isoformat(), self.format_time(at)) for at in later)]
+        choices = [(at.isoformat(), self.format_time(at)) for at in self.later]
+        self.fields["when"].widget.choices = [("", soon), *choices]
         if Fulfilment.DINE_IN not in fulfilments:
             del self.fields["table"]
         if Fulfilment.PICKUP not in fulfilments:
@@ -131,6 +134,14 @@ class CheckoutForm(forms.Form):
     def calculate_tip(self, percent: int) -> Decimal:
         return round_amount((self.total or Decimal(0)) * percent / 100, self.venue.currency)
 
+    @property
+    def chosen_time(self) -> datetime:
+        """The time that is chosen in the form, or the first that can be."""
+        if "when" not in self.fields or self["fulfilment"].value() != Fulfilment.PICKUP:
+            return self.now
+        chosen = (at for at in self.later if at.isoformat() == self["when"].value())
+        return next(chosen, self.now if self.is_open or not self.later else self.later[0])
+
     def clean_phone(self) -> str:
         country = country_of_zone(self.venue.timezone)
         try:
@@ -144,7 +155,7 @@ class CheckoutForm(forms.Form):
             at = datetime.fromisoformat(text) if text else None
         except ValueError as error:
             raise forms.ValidationError(_("Choose a time.")) from error
-        if at and (at.tzinfo is None or abs(at - self.now) > timedelta(days=1)):
+        if at and (at.tzinfo is None or abs(at - self.now) > capacity.HORIZON):
             raise forms.ValidationError(_("Choose a time."))
         return at
 

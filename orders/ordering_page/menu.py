@@ -20,7 +20,7 @@ NESTED = "nested-"
 
 @dataclass(frozen=True, slots=True)
 class Dish:
-    """A dish as guests read it. `obstacle` says why it cannot be ordered now; empty if it can."""
+    """A dish as guests read it. `obstacle` says why it cannot be had now; `is_orderable` if it can be, or later."""
 
     ref: str
     name: str
@@ -30,6 +30,7 @@ class Dish:
     diets: Sequence[str]
     photo: str
     obstacle: str
+    is_orderable: bool
     has_groups: bool
 
 
@@ -72,8 +73,11 @@ class Question:
         return _("Choose %(least)s to %(most)s.") % {"least": least, "most": most}
 
 
-def load_categories(menu: Menu, *, at: datetime) -> list[tuple[str, list[Dish]]]:
-    """Return the categories that have dishes; `at` is the time at the venue. Three queries."""
+def load_categories(menu: Menu, *, times: Sequence[datetime]) -> list[tuple[str, list[Dish]]]:
+    """Return the categories that have dishes. Three queries.
+
+    `times` are those for which orders are taken, at the venue; the first is now.
+    """
     items = MenuItem.objects.order_by("position", "name", "id")
     categories = menu.categories.order_by("position", "name", "id").prefetch_related(Prefetch("items", items))
     asking = set(ItemModifierGroup.objects.filter(menu=menu).values_list("item", flat=True))
@@ -82,7 +86,7 @@ def load_categories(menu: Menu, *, at: datetime) -> list[tuple[str, list[Dish]]]
         dishes = []
         for item in category.items.all():
             item.category = category
-            dishes.append(describe_dish(item, menu, at=at, has_groups=item.pk in asking))
+            dishes.append(describe_dish(item, menu, times=times, has_groups=item.pk in asking))
         if dishes:
             found.append((translate(category.translations, "name", category.name), dishes))
     return found
@@ -113,7 +117,12 @@ def find_dish(menu: Menu, ref: str) -> MenuItem | None:
     return menu.items.select_related("category").filter(ref=ref).first()
 
 
-def describe_dish(item: MenuItem, menu: Menu, *, at: datetime, has_groups: bool) -> Dish:
+def is_orderable(item: MenuItem, times: Sequence[datetime]) -> bool:
+    """Return whether the item can be ordered for one of these times."""
+    return not all(item.find_obstacle(at) for at in times)
+
+
+def describe_dish(item: MenuItem, menu: Menu, *, times: Sequence[datetime], has_groups: bool) -> Dish:
     return Dish(
         ref=item.ref,
         name=translate(item.translations, "name", item.name),
@@ -122,7 +131,8 @@ def describe_dish(item: MenuItem, menu: Menu, *, at: datetime, has_groups: bool)
         allergens=list_allergens(item.allergens),
         diets=[_(diet.label) for diet in Diet if diet in item.diets],
         photo=thumbnail_path(item.photo_id, "small") if item.photo_id else "",
-        obstacle=item.find_obstacle(at) or "",
+        obstacle=item.find_obstacle(times[0]) or "",
+        is_orderable=is_orderable(item, times),
         has_groups=has_groups,
     )
 
@@ -131,13 +141,13 @@ def list_allergens(allergens: Collection[str]) -> str:
     return ", ".join(_(allergen.label) for allergen in Allergen if allergen in allergens)
 
 
-def load_questions(item: MenuItem, post: Answers | None, *, at: datetime) -> list[Question]:
+def load_questions(item: MenuItem, post: Answers | None, *, times: Sequence[datetime]) -> list[Question]:
     """Return the questions of a dish, answered as given, or else by the defaults. At most five queries."""
     nested = Prefetch("modifiers__nested_group", ModifierGroup.objects.prefetch_related(modifiers_in_order()))
     groups = ModifierGroup.objects.filter(item_modifier_groups__item=item)
     groups = groups.prefetch_related(modifiers_in_order(), nested).order_by("item_modifier_groups__position", "ref")
     currency = item.menu.venue.currency
-    return [build_question(group, f"group-{group.ref}", post, currency=currency, at=at) for group in groups]
+    return [build_question(group, f"group-{group.ref}", post, currency=currency, times=times) for group in groups]
 
 
 def modifiers_in_order() -> Prefetch[Any]:
@@ -151,7 +161,7 @@ def build_question(
     post: Answers | None,
     *,
     currency: str,
-    at: datetime,
+    times: Sequence[datetime],
     is_nested: bool = False,
 ) -> Question:
     question = Question(
@@ -162,11 +172,11 @@ def build_question(
     )
     submitted = None if post is None else post.getlist(name)
     for modifier in group.modifiers.all():
-        is_available = modifier.is_available and not (modifier.item and modifier.item.find_obstacle(at))
+        is_available = modifier.is_available and (modifier.item is None or is_orderable(modifier.item, times))
         inner = None
         if modifier.nested_group and not is_nested:
             inner = build_question(
-                modifier.nested_group, f"{NESTED}{modifier.ref}", post, currency=currency, at=at, is_nested=True
+                modifier.nested_group, f"{NESTED}{modifier.ref}", post, currency=currency, times=times, is_nested=True
             )
         is_chosen = modifier.is_default if submitted is None else modifier.ref in submitted
         price = format_money(round_amount(modifier.price_delta, currency), currency) if modifier.price_delta else ""

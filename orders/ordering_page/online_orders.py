@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 from django.conf import settings as django_settings
+from django.utils.dateparse import parse_datetime
 
 from accounts import idempotency
 from accounts.models import Venue
 from framework.api.error_handler import flatten_detail, invalid_request
-from framework.api.rate_limits.middleware import successes_within_an_hour
+from framework.api.rate_limits.middleware import count_within_an_hour, successes_within_an_hour
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import new_id
@@ -27,6 +29,8 @@ CHANNEL = "page"
 MAX_OPEN = 5
 # From one IP address at one venue: the guests of a restaurant share that of its wireless network.
 MAX_PER_HOUR = 60
+# With those that are refused.
+MAX_ATTEMPTS_PER_HOUR = 300
 # A guest at a table may pay after the meal; later the staff have long taken the money.
 PAYABLE_FOR = timedelta(hours=24)
 # People take longer to fill in the form.
@@ -93,6 +97,7 @@ def place_order(
     form: str,
     address: str,
     hours: Hours,
+    prep_minutes: int,
     expected_total: Decimal | None,
     now: datetime,
 ) -> str:
@@ -114,8 +119,9 @@ def place_order(
         phone = shape.validated_data["fulfilment"]["contact"]["phone"]
         # Of the page only: each order of the venue waits for the number of the one before in any case.
         VENUE_LOCK.acquire(venue.pk)
-        check_open(settings, hours, requested_at=shape.validated_data["fulfilment"].get("requested_at"), now=now)
-        check_waiting(venue, settings)
+        requested_at = shape.validated_data["fulfilment"].get("requested_at")
+        check_open(settings, hours, requested_at=requested_at, now=now)
+        check_waiting(venue, settings, now=now)
         is_open = {"status": Order.Status.PENDING, "channel": CHANNEL, "contact_phone": phone}
         if Order.objects.of(venue).filter(**is_open).count() >= MAX_OPEN:
             raise TooManyOrders(f"{MAX_OPEN} orders of this phone are open.", param="fulfilment.contact.phone")
@@ -127,11 +133,17 @@ def place_order(
             expected_total=expected_total,
             **shape.validated_data,
         )
+        promised_at = parse_datetime(record["promised_at"] or "")
+        is_late = promised_at and not hours.includes_promise(promised_at, now=now, prep_minutes=prep_minutes)
+        if requested_at is None and is_late:
+            raise OutsideOpeningHours("The kitchen closes before.", param=capacity.PARAM)
         return idempotency.StoredResponse(body=record["id"].encode(), status=201)
 
     if stored := idempotency.find_response(call):
         return stored.body.decode()
-    with successes_within_an_hour("ordering-page", f"{venue.pk} {address}", limit=MAX_PER_HOUR, what="orders"):
+    caller = f"{venue.pk} {address}"
+    count_within_an_hour("ordering-page-attempts", caller, limit=MAX_ATTEMPTS_PER_HOUR, what="attempts")
+    with successes_within_an_hour("ordering-page", caller, limit=MAX_PER_HOUR, what="orders"):
         return idempotency.run_once(call, effect).body.decode()
 
 
@@ -145,10 +157,11 @@ def check_open(
         raise OutsideOpeningHours("The venue takes no orders at this time.", param=capacity.PARAM)
 
 
-def check_waiting(venue: Venue, settings: OrderingSettings | None) -> None:
-    """Raise TooManyWaiting if as many orders of the page as allowed wait to be accepted. One query."""
+def check_waiting(venue: Venue, settings: OrderingSettings | None, *, now: datetime) -> None:
+    """Raise TooManyWaiting if as many of today's orders of the page as allowed wait to be accepted. One query."""
+    today = now.astimezone(ZoneInfo(venue.timezone)).date()
     waiting = Order.objects.of(venue).filter(
-        status=Order.Status.PENDING, kitchen_stage=Order.Stage.RECEIVED, channel=CHANNEL
+        status=Order.Status.PENDING, kitchen_stage=Order.Stage.RECEIVED, channel=CHANNEL, business_date=today
     )
     if settings and waiting.count() >= settings.max_waiting_orders:
         raise TooManyWaiting(f"{settings.max_waiting_orders} orders of the page wait to be accepted.")

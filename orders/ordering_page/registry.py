@@ -10,8 +10,10 @@ LOOKS: list[Callable[[Venue], Mapping[str, str]]] = []
 # The names of the venue's tables, in their order.
 TABLES: list[Callable[[Venue], Sequence[str]]] = []
 
-# The spans from a moment on, for a week, in which the venue takes orders, in their order; None if it states no hours.
-HOURS: list[Callable[[Venue, datetime], Sequence[tuple[datetime, datetime]] | None]] = []
+Spans = Sequence[tuple[datetime, datetime]]
+# The spans from a moment on, for a week, in which the venue takes orders, in their order: in general, and at its
+# tables. None if it states no hours.
+HOURS: list[Callable[[Venue, datetime], tuple[Spans, Spans] | None]] = []
 
 
 def find_look(venue: Venue) -> Mapping[str, str]:
@@ -22,5 +24,5 @@ def list_tables(venue: Venue) -> list[str]:
     return [name for names in TABLES for name in names(venue)]
 
 
-def find_hours(venue: Venue, now: datetime) -> Sequence[tuple[datetime, datetime]] | None:
+def find_hours(venue: Venue, now: datetime) -> tuple[Spans, Spans] | None:
     return next((find(venue, now) for find in HOURS), None)

@@ -8,7 +8,7 @@ so its forms need no CSRF token. The limits on orders are in orders.ordering_pag
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, wraps
 from typing import Any
@@ -57,6 +57,8 @@ FOLDER = "orders/ordering_page"
 # What the guest has entered at the checkout; the other forms carry it.
 ENTERED = ("form", "fulfilment", "when", "name", "phone", "tip", "payment")
 MAX_NOTES = 500
+# Dishes of later orders are judged in these steps.
+STEP = timedelta(minutes=15)
 # A page of an order asks again after a tenth of the time since its last change, within these bounds.
 MIN_REFRESH_S, MAX_REFRESH_S = 10, 120
 
@@ -123,7 +125,7 @@ class Visit:
     note: str = ""
 
     @cached_property
-    def hours(self) -> Hours:
+    def hours(self) -> dict[str, Hours]:
         return load_hours(self.venue, now=self.now)
 
     @property
@@ -135,9 +137,10 @@ class Visit:
             return _("The restaurant takes no online orders until %(time)s.") % {
                 "time": self.format_time(self.settings.paused_until)
             }
-        if self.hours.is_open(self.now):
+        hours = self.hours[self.fulfilment]
+        if hours.is_open(self.now):
             return ""
-        opening = self.hours.find_opening(self.now)
+        opening = hours.find_opening(self.now)
         if opening is None:
             return _("The restaurant is closed.")
         return _("The restaurant is closed now, and opens again: %(time)s.") % {"time": self.format_time(opening)}
@@ -150,12 +153,23 @@ class Visit:
         """The time at the venue."""
         return self.now.astimezone(ZoneInfo(self.venue.timezone))
 
+    @cached_property
+    def times(self) -> list[datetime]:
+        """The times for which orders are taken: now, and for pick-up those of the next day."""
+        if self.fulfilment != Fulfilment.PICKUP:
+            return [self.at]
+        zone = self.at.tzinfo
+        start = self.now.replace(minute=self.now.minute // 15 * 15, second=0, microsecond=0)
+        later = [(start + number * STEP).astimezone(zone) for number in range(1, capacity.HORIZON // STEP + 1)]
+        hours = self.hours[Fulfilment.PICKUP]
+        return [self.at, *(at for at in later if hours.includes_later(at, now=self.at))]
+
     @property
     def fulfilments(self) -> list[str]:
         offered = list_fulfilments(self.settings)
         # Guests at a table order for now.
         later = [each for each in offered if each != Fulfilment.DINE_IN]
-        return offered if self.hours.is_open(self.now) else later or offered
+        return offered if self.hours[Fulfilment.DINE_IN].is_open(self.now) else later or offered
 
     @property
     def table(self) -> str:
@@ -229,7 +243,7 @@ def order(request: HttpRequest, venue: Venue, context: dict[str, Any]) -> HttpRe
 
 def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
     """Show the menu: three queries, and at most four for the total of the basket."""
-    categories = menu.load_categories(visit.menu, at=visit.at)
+    categories = menu.load_categories(visit.menu, times=visit.times)
     if not categories:
         raise links.InvalidLink
     total = visit.quote().order.total if visit.items else None
@@ -239,12 +253,12 @@ def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
 def show_dish(visit: Visit, ref: str) -> HttpResponse:
     """Ask the questions of a dish; the menu if it is not available."""
     item = menu.find_dish(visit.menu, ref)
-    if item is None or item.find_obstacle(visit.at):
+    if item is None or not menu.is_orderable(item, visit.times):
         visit.note = _("This dish is not available.")
         return show_menu(visit, status=409)
     item.menu = visit.menu
     answered = visit.post if visit.post.get("step") == f"open:{ref}" else None
-    return render_dish(visit, item, menu.load_questions(item, answered, at=visit.at))
+    return render_dish(visit, item, menu.load_questions(item, answered, times=visit.times))
 
 
 def edit_line(visit: Visit, number: str) -> HttpResponse:
@@ -254,24 +268,24 @@ def edit_line(visit: Visit, number: str) -> HttpResponse:
         return show_checkout(visit)
     line = visit.items[index]
     item = menu.find_dish(visit.menu, line["menu_item_id"])
-    if item is None or item.find_obstacle(visit.at):
+    if item is None or not menu.is_orderable(item, visit.times):
         return show_checkout(visit)
     item.menu = visit.menu
     # Without any, those that the menu chooses.
     chosen = menu.ChosenBefore(line["modifiers"]) if "modifiers" in line else None
-    questions = menu.load_questions(item, chosen, at=visit.at)
+    questions = menu.load_questions(item, chosen, times=visit.times)
     return render_dish(visit, item, questions, line=(index, line))
 
 
 def add_dish(visit: Visit, ref: str) -> HttpResponse:
     """Add a dish to the basket, with its answers and notes."""
     item = menu.find_dish(visit.menu, ref)
-    if item is None or item.find_obstacle(visit.at):
+    if item is None or not menu.is_orderable(item, visit.times):
         visit.note = _("This dish is not available.")
         return show_menu(visit, status=409)
     item.menu = visit.menu
     is_answered = visit.post.get("do", "").startswith("choose:")
-    questions = menu.load_questions(item, visit.post if is_answered else None, at=visit.at)
+    questions = menu.load_questions(item, visit.post if is_answered else None, times=visit.times)
     modifiers, is_valid = menu.read_answers(questions)
     text = visit.post.get("quantity", "1") if is_answered else "1"
     is_number = text.isascii() and text.isdigit() and len(text) < 4
@@ -287,12 +301,13 @@ def add_dish(visit: Visit, ref: str) -> HttpResponse:
         errors["notes"] = _("This note has characters that cannot be used.")
     if errors or not is_valid:
         return render_dish(visit, item, questions, errors=errors, status=400)
-    line |= {"modifiers": modifiers} if modifiers else {}
+    # Also without any: an edited line asks its questions again with these answers.
+    line |= {"modifiers": modifiers} if questions else {}
     edited = visit.find_edited(ref)
     if edited is not None:
         visit.items[edited] = line
         return show_checkout(visit)
-    name = menu.describe_dish(item, visit.menu, at=visit.at, has_groups=False).name
+    name = menu.describe_dish(item, visit.menu, times=visit.times, has_groups=False).name
     if basket.add(visit.items, line):
         visit.note = _("Added: %(dish)s.") % {"dish": name}
         return show_menu(visit)
@@ -312,7 +327,7 @@ def render_dish(
     """Render the questions of a dish. `line` is a line of the basket with its number, to be changed."""
     edited = line[0] if line else visit.find_edited(item.ref)
     context = {
-        "dish": menu.describe_dish(item, visit.menu, at=visit.at, has_groups=bool(questions)),
+        "dish": menu.describe_dish(item, visit.menu, times=visit.times, has_groups=bool(questions)),
         "questions": questions,
         "quantity": line[1]["quantity"] if line else visit.post.get("quantity", "1"),
         "notes": line[1]["notes"] if line else visit.post.get("notes", ""),
@@ -325,14 +340,15 @@ def render_dish(
 
 
 def build_form(visit: Visit, quote: basket.Quote, *, is_bound: bool) -> CheckoutForm:
+    soonest, later = basket.list_times(visit.venue, quote, visit.hours, now=visit.now)
     entered = {name: visit.post[name] for name in (*ENTERED, "table") if name in visit.post}
     return CheckoutForm(
         visit.post if is_bound else None,
         venue=visit.venue,
         fulfilments=visit.fulfilments,
         total=quote.order.total,
-        times=basket.list_times(visit.venue, quote, visit.hours, now=visit.now),
-        is_open=visit.hours.is_open(visit.now),
+        times=(soonest, later),
+        is_open=visit.hours[Fulfilment.PICKUP].is_open(visit.now) and (quote.is_served(visit.at) or not later),
         now=visit.now,
         initial=entered | {"fulfilment": visit.fulfilment, "table": visit.table},
     )
@@ -345,7 +361,7 @@ def show_checkout(visit: Visit) -> HttpResponse:
     quote = visit.quote()
     form = build_form(visit, quote, is_bound=False)
     payment = str(form.initial["payment"])
-    basket.check(visit.venue, visit.items, quote, payment=payment, at=visit.now)
+    basket.check(visit.venue, visit.items, quote, payment=payment, at=form.chosen_time)
     return render_checkout(visit, quote, form)
 
 
@@ -365,7 +381,8 @@ def place(visit: Visit) -> HttpResponse:
             body=body,
             form=token,
             address=client_network(visit.request),
-            hours=visit.hours,
+            hours=visit.hours[visit.fulfilment],
+            prep_minutes=quote.prep_minutes,
             expected_total=read_total(visit.post.get("quoted", "")),
             now=visit.now,
         )
@@ -394,10 +411,8 @@ def place(visit: Visit) -> HttpResponse:
     return redirect(f"{url}?lang={visit.context['language']}")
 
 
-def read_total(text: str) -> Decimal | None:
-    """Return the total that a page has shown. None if it has shown none: such an order is refused anyway."""
-    if text == "None":
-        return None
+def read_total(text: str) -> Decimal:
+    """Return the total that a page has shown; one that no order has if it has shown none."""
     return Decimal(text) if TOTAL.fullmatch(text) else Decimal(-1)
 
 

@@ -1,6 +1,6 @@
 """Service days: seatings after midnight of an overnight period belong to the day on which the period starts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Self
@@ -52,13 +52,18 @@ class ServiceDay:
     @property
     def open_spans(self) -> list[tuple[datetime, datetime]]:
         """The times at which guests are seated, as spans that do not touch."""
-        spans: list[tuple[datetime, datetime]] = []
-        for slot in self.slots:
-            if spans and slot.starts_at <= spans[-1][1]:
-                spans[-1] = (spans[-1][0], max(slot.seated_until, spans[-1][1]))
-            else:
-                spans.append((slot.starts_at, slot.seated_until))
-        return spans
+        return merge_spans((slot.starts_at, slot.seated_until) for slot in self.slots)
+
+
+def merge_spans(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
+    """Join spans in order that touch or overlap."""
+    merged: list[tuple[datetime, datetime]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def service_day_start(

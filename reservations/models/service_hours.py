@@ -70,6 +70,10 @@ class ServicePeriod(models.Model):
         return timedelta(minutes=next((turn for size, turn in bands if party_size <= size), self.turn_more_min))
 
     @property
+    def longest_turn_time(self) -> timedelta:
+        return timedelta(minutes=max(self.turn_2_min, self.turn_4_min, self.turn_6_min, self.turn_more_min))
+
+    @property
     def seating_minutes(self) -> tuple[int, int]:
         """The first and the last seating, in minutes from midnight of the start day."""
         first = self.first_seating.hour * 60 + self.first_seating.minute

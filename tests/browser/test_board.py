@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
 from tests.support.live_stack import Up, eventually
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, FloatRect, Page, Response, ViewportSize
+    from playwright.sync_api import Browser, FloatRect, Page, Response, Route, ViewportSize
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -235,6 +236,41 @@ def test_of_two_tabs_with_auto_print_one_prints_each_new_order(visit: "Callable[
     assert eventually(lambda: count_prints() == 4 and len(claims) == 8)
     assert sorted(claims) == [204] * 4 + [409] * 4
     assert count_prints() == 4
+
+
+def test_a_ticket_that_another_board_has_claimed_is_printed_only_if_our_claim_may_have_been_lost(
+    visit: "Callable[..., Page]", site: Up
+) -> None:
+    page = visit()
+    page.context.add_init_script("window.print = () => { top.prints = (top.prints ?? 0) + 1; };")
+    key = sign_up(page, email="lost@example.com", restaurant="Lost")
+    open_board(page)
+    board = page.url
+    page.goto(f"{board}?station=grill")
+    page.get_by_role("button", name="Auto-print").click()
+    # Each station remembers its own tickets.
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.endsWith('?station=grill')).length") == 1
+    page.goto(board)
+    page.get_by_role("button", name="Auto-print is on").wait_for()
+    answers: list[int | None] = []
+
+    def answer(route: "Route") -> None:
+        status = answers.pop(0) if answers else 409
+        if status is None:
+            route.abort()
+        else:
+            route.fulfill(status=status, headers={"Location": "/account/login/"})
+
+    page.route("**/board/tickets*", answer)
+
+    def has_printed(prints: int) -> bool:
+        return bool(page.evaluate("window.prints ?? 0") == prints and not answers)
+
+    for first, prints in ((500, 0), (302, 0), (504, 1), (None, 2)):
+        answers.extend((first, 409))
+        place(site, key)
+        assert eventually(partial(has_printed, prints))
+    assert has_printed(2)
 
 
 def test_ages_are_right_on_a_tablet_with_a_wrong_clock(visit: "Callable[..., Page]", site: Up) -> None:

@@ -1,15 +1,21 @@
 """Contacts of orders are erased when the venue's retention of guests is over, and nothing else is."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from threading import Event as Signal
 from typing import Any
 
+import orjson
 import pytest
+from django.db import connection, transaction
 from pytest_django import Settings
 
-from accounts.models import Event, Venue
+from accounts.models import ApiKey, Event, IdempotentCall, Venue
+from framework.public_ids import new_id
 from orders import capacity, contact_retention
 from orders.models import Order, OrderItem, OrderSlot
 from tests.support import builders
+from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +77,65 @@ def test_the_contacts_of_a_guest_who_is_erased_are_erased_from_orders(venue: Ven
     contact_retention.erase_contacts_of(venue, {"+15550100999", "ada@example.com"})
     contacts = Order.objects.in_bulk([first.pk, second.pk, other.pk])
     assert [contacts[order.pk].contact_name for order in (first, second, other)] == ["", "", "Ada"]
+
+
+def store_answer(scope: str, key: str, record: dict[str, Any]) -> IdempotentCall:
+    return IdempotentCall.objects.create(
+        scope=scope, key=key, operation="POST", body_sha256=b"", status=201, created_at=NOON, body=orjson.dumps(record)
+    )
+
+
+def test_other_answers_that_mention_the_order_keep_their_contacts(venue: Venue) -> None:
+    order = place(venue)
+    key = ApiKey.create(venue, name="POS").row
+    record = {"fulfilment": {"contact": CONTACT}, "items": [{"notes": "nuts"}]}
+    own = store_answer(key.family.hex, "own", {"id": order.public_id, **record})
+    others = [
+        store_answer(key.family.hex, "metadata", {"id": "ord_1", "metadata": {"order": order.public_id}, **record}),
+        store_answer(key.family.hex, "reservation", {"id": "res_1", "notes": order.public_id}),
+        store_answer(new_id().hex, "other", {"id": order.public_id, **record}),
+    ]
+    before = [bytes(call.body or b"") for call in others]
+    contact_retention.erase_contacts_of(venue, {"+15550100999"})
+    own.refresh_from_db()
+    assert orjson.loads(bytes(own.body or b"")) == {
+        "id": order.public_id,
+        "fulfilment": {"contact": None},
+        "items": [{"notes": ""}],
+    }
+    for call in others:
+        call.refresh_from_db()
+    assert [bytes(call.body or b"") for call in others] == before
+
+
+@pytest.mark.exhaustive
+@pytest.mark.django_db(transaction=True)
+def test_the_erasure_of_a_guest_waits_for_an_order_that_is_being_changed(venue: Venue) -> None:
+    order = place(venue)
+    is_locked, is_waiting = Signal(), Signal()
+
+    def change() -> None:
+        try:
+            with transaction.atomic():
+                Order.objects.select_for_update().get(pk=order.pk)
+                is_locked.set()
+                eventually(count_waiting)
+                is_waiting.set()
+        finally:
+            connection.close()
+
+    def count_waiting() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+            return bool(cursor.fetchone()[0])
+
+    with ThreadPoolExecutor(1) as pool:
+        changed = pool.submit(change)
+        assert is_locked.wait(10)
+        contact_retention.erase_contacts_of(venue, {"+15550100999"})
+        changed.result()
+    assert is_waiting.is_set()
+    assert Order.objects.get().contact_name == ""
 
 
 def test_a_guest_with_an_open_order_is_not_erased(venue: Venue) -> None:

@@ -4,7 +4,7 @@
 -- nor fail.
     event AS (
         INSERT INTO accounts_event (id, venue_id, account_id, type, subject, actor, record, created_at)
-        SELECT %(event)s, %(venue)s, %(account)s, %(type)s, %(subject)s, %(actor)s, {record}, %(now)s {source}
+        SELECT {event}, %(venue)s, %(account)s, %(type)s, {subject}, %(actor)s, {record}, %(now)s {source}
         RETURNING id, type, created_at
     ), endpoint AS (
         SELECT id FROM accounts_webhookendpoint

@@ -12,6 +12,7 @@ from typing import Any
 from catalogue.exports.requests import commands, payment_state, spec
 from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
+from framework.api.rate_limits.middleware import count_within_an_hour
 from framework.errors import ApiError, ErrorCode
 from payments.interface import (
     OPEN_STATES,
@@ -34,6 +35,7 @@ from payments.interface import (
 from payments.models import Payment
 
 Status, State = Export.Status, Payment.State
+MAX_FREE_PER_HOUR = 20
 REFUNDS = (State.REFUND_DUE, State.REFUNDED)
 
 
@@ -79,13 +81,15 @@ def order_export(
     """Return the caller's unfinished export with this specification, or sell and queue a new one; enqueue a step then.
 
     `wishes` are the arguments of parse_spec; `purchase` is what a challenge describes. Call it outside of
-    transactions. Raises InvalidRequest, TierRequired and TooManyExports before there is a price, then what
-    checkout.collect raises.
+    transactions. Raises InvalidRequest, TierRequired, TooManyExports and, for free datasets, RateLimitExceeded before
+    there is a price, then what checkout.collect raises.
     """
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS.get(kind.dataset)
     if product is None:
+        # Not by wallet: wallets cost nothing.
+        count_within_an_hour("free-exports", caller.origin, limit=MAX_FREE_PER_HOUR, what="free exports")
         return OrderedExport(commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now))
     commands.require_tier(caller, load_price_list([product], now=now).from_tier)
     if is_free_by_plan([product], caller=caller, now=now):

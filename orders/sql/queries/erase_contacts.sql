@@ -3,7 +3,7 @@
 WITH expired AS (
     SELECT placed.id FROM orders_order AS placed JOIN accounts_venue AS venue ON venue.id = placed.venue_id
     WHERE NOT (placed.contact_name = '' AND placed.contact_phone = '' AND placed.contact_email = '') AND {condition}
-    LIMIT %(batch)s FOR NO KEY UPDATE OF placed SKIP LOCKED
+    LIMIT %(batch)s FOR NO KEY UPDATE OF placed {locked}
 ), erased AS (
     UPDATE orders_order SET contact_name = '', contact_phone = '', contact_email = ''
     FROM expired WHERE orders_order.id = expired.id RETURNING orders_order.id

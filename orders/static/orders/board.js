@@ -140,7 +140,8 @@
   }
 
   // Auto-print: each order that comes after it was switched on, by the first board that claims its ticket
-  const PRINTED = `board-printed-${board.dataset.venueId}`;
+  // Each station has tickets of its own.
+  const PRINTED = `board-printed-${board.dataset.venueId}${new URL(board.dataset.claim, location).search}`;
   const AUTO_PRINT = `board-print-${board.dataset.venueId}`;
   const MAX_PRINTED = 1000;
   const printed = new Set();
@@ -163,12 +164,17 @@
   async function claimTicket(order) {
     const body = new URLSearchParams({ order });
     try {
-      const { status } = await fetch(board.dataset.claim, { method: "POST", body, headers: { "X-CSRFToken": token() } });
-      if (status === 204) return true;
+      const answer = await fetch(board.dataset.claim, {
+        method: "POST", body, headers: { "X-CSRFToken": token() }, redirect: "manual",
+      });
+      if (answer.status === 204) return true;
       // The answer to our first claim was lost: rather print twice than not at all.
-      if (status === 409) return unanswered.has(order);
-    } catch { /* no connection */ }
-    unanswered.add(order);
+      if (answer.status === 409) return unanswered.has(order);
+      // A gateway lost the answer; all others, such as of a board that is signed out, have claimed nothing.
+      if (answer.status === 502 || answer.status === 504) unanswered.add(order);
+    } catch {
+      unanswered.add(order); // no connection
+    }
     return null;
   }
   async function printTicket({ order, ticket }) {

@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Venue
+from catalogue.exports.requests import checkout
 from catalogue.models import Export, Listing
 from orders.models import Menu, MenuItem
 from payments.devchain.wallets import Wallet as Key
@@ -79,6 +80,16 @@ def test_each_dish_is_exported_as_the_record_shows_it(joined: Venue, client: Cli
 def test_a_menu_that_is_not_shown_is_not_exported(joined: Venue) -> None:
     Listing.objects.filter(venue=joined).update(is_active=False)
     assert exported("menus").rows == 0
+
+
+@pytest.mark.exhaustive
+def test_free_exports_of_an_address_are_limited_whatever_its_wallets(
+    joined: Venue, wallets: Mapping[str, Key], prices: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkout, "MAX_FREE_PER_HOUR", 1)
+    assert post(client_of(wallets["free"]), dataset="menus").status_code == 202
+    assert error_of(post(client_of(wallets["pro"]), dataset="menus"))[:2] == (429, "rate_limit_exceeded")
+    assert Export.objects.count() == 1
 
 
 def test_an_export_of_menus_is_free_for_any_wallet_and_always_whole(

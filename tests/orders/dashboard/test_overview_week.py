@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Venue
 from orders import reports
@@ -84,3 +86,14 @@ def test_channels_are_counted_with_their_share(osteria: Venue) -> None:
     for channel in ("web", "web", None):
         sell(osteria, NOW, channel=channel)
     assert reports.count_channels(osteria, reports.Period(NOW.date(), NOW.date())) == [("web", 2, 67), ("", 1, 33)]
+
+
+def test_the_database_returns_the_ten_channels_with_the_most_orders(
+    osteria: Venue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "MAX_CHANNELS", 1)
+    for channel in ("web", "web", None):
+        sell(osteria, NOW, channel=channel)
+    with CaptureQueriesContext(connection) as captured:
+        assert reports.count_channels(osteria, reports.Period(NOW.date(), NOW.date())) == [("web", 2, 67)]
+    assert [query["sql"].endswith("LIMIT 1") for query in captured.captured_queries] == [True]

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 from PIL import Image
 
 from accounts.models import Event, Venue
-from orders.menu import photos
+from orders.menu import photos, stock
 from orders.models import MenuItem, MenuUpload
 from tests.orders.api.test_menu_writing import dish, document, events, put
 from tests.support import builders, users
 from tests.support.html import form_of
+from tests.support.query_counts import costing
 
 pytestmark = pytest.mark.django_db
 Write = Callable[[Client, Venue, dict[str, Any]], None]
@@ -56,6 +58,21 @@ def test_a_stock_of_0_makes_a_dish_sold_out_whoever_writes_it(api: Client, venue
     assert events(venue) == [("menu.item_sold_out", "margherita"), ("menu.updated", 1)]
     record = Event.objects.get(type="menu.item_sold_out").record
     assert (record["is_sold_out"], record["stock"], record["sold_out_until"]) == (True, 0, None)
+
+
+def test_fifty_dishes_that_become_sold_out_are_fifty_events_of_one_statement(venue: Venue) -> None:
+    menu = builders.menu(venue)
+    for number in range(49):
+        builders.dish(menu, f"dish-{number}", "5.00")
+    now = timezone.now()
+    menu.items.update(stock=0)
+    with costing(2):
+        stock.record_sold_out(menu.items.all(), actor="system", now=now)
+    rows = Event.objects.filter(type="menu.item_sold_out", venue=venue, actor="system", created_at=now)
+    assert set(rows.values_list("subject", flat=True)) == set(menu.items.values_list("pk", flat=True))
+    assert all(row.record["stock"] == 0 for row in rows)
+    with costing(2):
+        stock.record_sold_out(menu.items.filter(ref="margherita"), actor="system", now=now)
 
 
 def test_a_dish_that_was_sold_out_before_a_new_menu_is_no_event(api: Client, venue: Venue) -> None:

@@ -2,13 +2,14 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from threading import Barrier
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -21,8 +22,9 @@ from django.test import Client
 
 from accounts.models import Venue
 from orders import commands
-from orders.models import Fulfilment, Menu, MenuItem, Order, OrderingSettings
+from orders.models import Fulfilment, Menu, MenuCategory, MenuItem, Order, OrderingSettings
 from orders.ordering_page import links, online_orders
+from orders.ordering_page.hours import Hours
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -199,7 +201,7 @@ def test_a_guest_chooses_the_language_and_keeps_the_basket(menu: Menu) -> None:
     assert "Lagt i kurven: Acqua." in guest.words
     guest.press("checkout", lang=["da", "en"])
     assert "As soon as possible, about 18:16" in guest.words
-    assert Guest(menu, language="fr").response["Content-Language"] == "en"
+    assert Guest(menu, language="fi").response["Content-Language"] == "en"
 
 
 def test_the_staff_see_english_after_a_danish_guest(menu: Menu) -> None:
@@ -367,6 +369,14 @@ def test_refused_orders_do_not_count_to_the_limit_of_an_address(menu: Menu, monk
     assert at_checkout(menu).press("place", **entered()).status_code == 429
 
 
+def test_refused_orders_have_a_higher_limit_of_their_own(menu: Menu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(online_orders, "MAX_ATTEMPTS_PER_HOUR", 2)
+    guest = at_checkout(menu)
+    MenuItem.objects.update(is_available=False)
+    assert [guest.press("place", **entered()).status_code for _ in range(3)] == [409, 409, 429]
+    assert "Too many orders came from your connection." in guest.words
+
+
 # Hours, pauses and the orders that wait
 def closed_until(opening: str, menu: Menu, **fields: Any) -> None:
     builders.period(menu.venue, first=opening, last="22:00", **fields)
@@ -395,7 +405,7 @@ def test_a_time_outside_of_the_hours_is_refused_at_its_field(menu: Menu, when: s
     guest = at_checkout(menu)
     guest.press("place", **entered(when=when))
     assert (guest.response.status_code, Order.objects.exists()) == (409, False)
-    assert "The kitchen takes no more orders for this time. Choose another time." in guest.words
+    assert "The kitchen cannot take more orders for this time. Choose another time." in guest.words
 
 
 def test_within_its_hours_the_page_takes_orders_until_a_day_from_now(menu: Menu) -> None:
@@ -405,6 +415,96 @@ def test_within_its_hours_the_page_takes_orders_until_a_day_from_now(menu: Menu)
     assert "Expected at 18:16" in guest.words
     assert "Tue, May 6, 12:00" in guest.words
     assert guest.press("place", **entered()).status_code == 302
+
+
+def times_of(guest: Guest) -> list[str]:
+    return re.findall(r'<option value="(2031[^"]+)"', guest.response.content.decode())
+
+
+@pytest.mark.exhaustive
+def test_guests_at_a_table_order_until_the_end_of_the_longest_stay_and_pick_up_ends_before(menu: Menu) -> None:
+    builders.period(menu.venue, first="12:00", last="17:00", turn_more_min=150)
+    at_table = at_checkout(menu, "?table=7", at=NOW + timedelta(hours=1, minutes=29))
+    assert "closed" not in at_table.words
+    assert "Expected at 19:45" in at_table.words
+    assert at_table.press("place", **entered()).status_code == 302
+    pickup = at_checkout(menu, at=NOW)
+    assert "The restaurant is closed now, and opens again: Tue, May 6, 12:00." in pickup.words
+    assert pickup.press("place", **entered()).status_code == 400
+    assert "At the table" not in at_checkout(menu, "?table=7", at=NOW + timedelta(hours=1, minutes=30)).words
+
+
+@pytest.mark.exhaustive
+def test_no_order_is_promised_for_a_kitchen_that_has_closed(db: None) -> None:
+    menu = pizzeria(orders_per_slot=1)
+    builders.period(
+        menu.venue, first="12:00", last="18:00", turn_2_min=15, turn_4_min=15, turn_6_min=15, turn_more_min=15
+    )
+    # Open until 18:15, so the last order is ready at 18:30.
+    guests = [at_checkout(menu, query) for query in ("", "", "?table=7")]
+    assert "As soon as possible, about 18:16" in guests[0].words
+    for _ in range(2):
+        builders.order(menu.venue, items=[{"menu_item_id": "acqua", "quantity": 1}], now=NOW)
+    assert Order.objects.latest("promised_at").promised_at == NOW + timedelta(minutes=30)
+    for guest, words in zip(
+        guests[1:], ("for this time. Choose another time.", "at the moment. Please try again later."), strict=True
+    ):
+        guest.press("place", **entered())
+        assert (guest.response.status_code, Order.objects.count()) == (409, 2)
+        assert words in guest.words
+    assert "As soon as possible" not in at_checkout(menu).words
+
+
+@pytest.mark.exhaustive
+def test_a_dish_that_is_served_later_is_ordered_for_then(menu: Menu) -> None:
+    MenuCategory.objects.update(served_from=time(20), served_until=time(21))
+    guest = at_checkout(menu)
+    assert "Please remove this dish" not in guest.words
+    assert "As soon as possible" not in guest.words
+    times = times_of(guest)
+    assert (times[0], times[-1]) == ("2031-05-05T20:00:00+02:00", "2031-05-05T20:45:00+02:00")
+    assert guest.press("place", **entered()).status_code == 400
+    assert "Choose a time." in guest.words
+    guest.press("place", when="2031-05-05T19:00:00+02:00")
+    assert guest.response.status_code == 409
+    assert "Please remove this dish: served from 20:00 to 21:00." in guest.words
+    assert guest.press("place", when=times[0]).status_code == 302
+    at_table = Guest(menu, "?table=7")
+    assert at_table.press("add:acqua").status_code == 409
+
+
+def test_a_dish_that_is_sold_out_until_a_moment_is_ordered_for_later(menu: Menu) -> None:
+    MenuItem.objects.update(sold_out_until=NOW + timedelta(hours=1))
+    guest = Guest(menu)
+    assert "Sold out until 19:00" in guest.words
+    guest.press("add:acqua")
+    guest.press("checkout")
+    assert times_of(guest)[0] == "2031-05-05T19:00:00+02:00"
+
+
+def test_each_time_that_is_offered_is_accepted(menu: Menu) -> None:
+    OrderingSettings.objects.update(prep_minutes=120)
+    closed_until("12:00", menu)
+    guest = at_checkout(menu)
+    assert times_of(guest)[-1] == "2031-05-06T18:00:00+02:00"
+    assert guest.press("place", **entered(when=times_of(guest)[-1])).status_code == 302
+
+
+def test_a_day_ahead_is_24_hours_also_when_the_clock_is_put_back() -> None:
+    rome = ZoneInfo("Europe/Rome")
+    now, next_day = datetime(2031, 10, 25, 12, tzinfo=rome), datetime(2031, 10, 26, tzinfo=rome)
+    hours = Hours([(now, now + timedelta(days=2))])
+    assert hours.includes_later(next_day.replace(hour=11), now=now)
+    assert not hours.includes_later(next_day.replace(hour=12), now=now)
+
+
+def test_an_order_that_was_forgotten_on_another_day_does_not_wait(db: None) -> None:
+    menu = pizzeria(max_waiting_orders=1)
+    builders.order(
+        menu.venue, items=[{"menu_item_id": "acqua", "quantity": 1}], channel="page", now=NOW - timedelta(days=1)
+    )
+    assert at_checkout(menu).press("place", **entered()).status_code == 302
+    assert at_checkout(menu).press("place", **entered()).status_code == 409
 
 
 def test_a_venue_without_service_on_this_day_names_the_next(menu: Menu) -> None:
@@ -498,7 +598,7 @@ def test_a_price_that_changes_while_the_order_is_placed_is_shown_first(
     assert guest.press("place").status_code == 302
 
 
-@pytest.mark.parametrize("quoted", ["", "free", "-3.00", "NaN"])
+@pytest.mark.parametrize("quoted", ["", "free", "-3.00", "NaN", "None"])
 def test_a_total_that_was_never_shown_is_refused(menu: Menu, quoted: str) -> None:
     guest = at_checkout(menu)
     guest.press("place", **entered(quoted=quoted))
@@ -526,6 +626,23 @@ def test_the_choices_of_a_line_are_changed_in_the_basket(menu: Menu) -> None:
     first, second = Order.objects.get().items.order_by("position")
     assert (first.quantity, first.notes, [each["id"] for each in first.modifiers]) == (3, "", ["juice"])
     assert (second.menu_item_id, second.quantity) == ("acqua", 1)
+
+
+@pytest.mark.exhaustive
+def test_choices_that_a_guest_has_removed_stay_removed_in_an_edited_line(menu: Menu) -> None:
+    extras = menu.modifier_groups.get(ref="extras")
+    extras.modifiers.filter(ref="olives").update(is_default=True)
+    menu.items.get(ref="acqua").item_modifier_groups.create(menu=menu, group=extras)
+    guest = Guest(menu)
+    guest.press("open:acqua")
+    assert Fields(guest.response.content.decode()).values["group-extras"] == ["olives"]
+    guest.press("choose:acqua", **{"group-extras": []})
+    guest.press("checkout")
+    guest.press("edit:0")
+    assert "group-extras" not in Fields(guest.response.content.decode()).values
+    guest.press("choose:acqua")
+    assert guest.press("place", **entered()).status_code == 302
+    assert Order.objects.get().items.get().modifiers == []
 
 
 @pytest.mark.parametrize("line", ["1", "7", "x", "-1"])

@@ -3,7 +3,9 @@
 from decimal import Decimal
 
 import pytest
+from django.utils import translation
 
+from framework.languages import translate
 from orders.models import ChargeRule, MenuItem
 from tests.orders.ordering_page.test_ordering_page import Guest, entered, pizzeria
 
@@ -26,3 +28,19 @@ def test_names_of_categories_and_charges_are_translated() -> None:
         guest.press("place", **entered())
         guest.follow()
         assert f">{charge}<" in guest.response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        ({"de-AT": {"name": "Erdäpfel"}}, "Erdäpfel"),
+        ({"de-AT": {"name": "Erdäpfel"}, "de": {"name": "Kartoffeln"}}, "Kartoffeln"),
+        ({"de-AT": {"name": "Erdäpfel"}, "de": {"name": ""}}, "Erdäpfel"),
+        ({"den": {"name": "Other"}, "da": {"name": "Kartofler"}}, "Potatoes"),
+    ],
+)
+def test_a_translation_for_a_region_is_shown_where_the_language_has_none(
+    texts: dict[str, dict[str, str]], shown: str
+) -> None:
+    with translation.override("de"):
+        assert translate(texts, "name", "Potatoes") == shown
