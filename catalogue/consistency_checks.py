@@ -67,7 +67,9 @@ def check_order_payments() -> Iterator[Finding]:
     unlinked = Payment.objects.filter(is_not_contradicted, state="delivered", products__contains=[Payment.ORDER])
     for payment in unlinked.exclude(pk__in=linked).order_by("pk").iterator():
         if Order.objects.with_public_id(payment.purchase).exists():
-            yield Finding("order_payments", payment.public_id, "the payment is delivered, and its order names another")
+            yield Finding(
+                "order_payments", payment.public_id, "the payment is delivered, and its order names none or another"
+            )
 
 
 def check_exports(*, now: datetime) -> Iterator[Finding]:

@@ -493,6 +493,11 @@ def test_an_account_with_a_paid_order_that_is_not_handed_over_is_not_closed(wall
 @pytest.mark.exhaustive
 def test_the_payment_of_a_deleted_order_is_no_finding(wallet: Wallet) -> None:
     order = paid(placed(), wallet)
+    row = Payment.objects.get()
+    Order.objects.update(payment_state="due", usdc_payment=None)
+    assert findings() == [
+        f"order_payments: {row.public_id}: the payment is delivered, and its order names none or another"
+    ]
     Order.objects.filter(pk=order.pk).delete()
     assert findings() == []
 
