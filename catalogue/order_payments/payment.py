@@ -82,8 +82,9 @@ def purchase_of(order: Order) -> Purchase:
 
 def has_paid(order: Order, proof: TransactionProof) -> bool:
     """Whether this transaction is the one that has paid the order. At most one query."""
-    own = Payment.objects.filter(pk=order.usdc_payment, tx_hash=proof.tx_hash)
-    return order.usdc_payment is not None and own.exists()
+    if order.usdc_payment is None:
+        return False
+    return Payment.objects.filter(pk=order.usdc_payment, tx_hash=proof.tx_hash).exists()
 
 
 def pay(

@@ -498,7 +498,7 @@ def test_the_payment_of_a_deleted_order_is_no_finding(wallet: Wallet) -> None:
     assert findings() == [
         f"order_payments: {row.public_id}: the payment is delivered, and its order names none or another"
     ]
-    Order.objects.filter(pk=order.pk).delete()
+    closure.delete_account(order.venue.account)
     assert findings() == []
 
 
