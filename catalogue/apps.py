@@ -22,7 +22,7 @@ class CatalogueConfig(AppConfig):
         checks.register(check_provider)
         consistency.SOURCES.append(consistency_checks.run_checks)
         erasure.ERASERS.append(erase_contacts)
-        closure.GUARDS.append(deposits.find_closure_blocker)
+        closure.GUARDS += [deposits.find_closure_blocker, order_payment.find_closure_blocker]
         terms.RETURN_DEPOSIT.append(deposits.give_back)
         terms.HOLD_DEPOSIT_AGAIN.append(deposits.hold_again)
         orders.REFUND_PAYMENT.append(order_payment.give_back)

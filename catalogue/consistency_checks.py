@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 
+from django.db.models import Q
+
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart
 from framework.consistency import Checks, Finding, query
 from framework.public_ids import encode
+from orders.models import Order
+from payments.models import Payment
 
 SEATS = """
     SELECT slot.id, concat('of ', slot.seats, ' seats ', coalesce(held.seats, 0), ' are booked, and seats_left is ',
@@ -46,12 +50,26 @@ ORDER_PAYMENTS = """
     FULL JOIN (SELECT * FROM orders_order WHERE usdc_payment IS NOT NULL) AS placed
         ON placed.usdc_payment = payment.id
     WHERE payment.id IS NULL
-        OR (payment.state = 'delivered' AND placed.payment_state IS DISTINCT FROM 'paid'
+        OR (payment.state = 'delivered' AND placed.payment_state <> 'paid'
             AND (payment.block IS NOT NULL OR payment.error = ''))
         OR (payment.state = 'settled' AND placed.id IS NOT NULL)
         OR (placed.payment_state = 'paid' AND placed.status = 'cancelled')
+        OR (placed.payment_state = 'refunded' AND payment.state <> 'refunded')
     ORDER BY 1
 """
+
+
+def check_order_payments() -> Iterator[Finding]:
+    """Yield payments that contradict their orders. Those of deleted orders are not compared."""
+    yield from query("order_payments", ORDER_PAYMENTS, subject=partial(encode, "pay"))
+    linked = Order.objects.filter(usdc_payment__isnull=False).values("usdc_payment")
+    is_not_contradicted = Q(block__isnull=False) | Q(error="")
+    unlinked = Payment.objects.filter(is_not_contradicted, state="delivered", products__contains=[Payment.ORDER])
+    for payment in unlinked.exclude(pk__in=linked).order_by("pk").iterator():
+        if Order.objects.with_public_id(payment.purchase).exists():
+            yield Finding(
+                "order_payments", payment.public_id, "the payment is delivered, and its order names none or another"
+            )
 
 
 def check_exports(*, now: datetime) -> Iterator[Finding]:
@@ -89,6 +107,6 @@ def run_checks(now: datetime) -> Checks:
     return {
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
         "deposits": query("deposits", DEPOSITS, subject=partial(encode, "pay")),
-        "order_payments": query("order_payments", ORDER_PAYMENTS, subject=partial(encode, "pay")),
+        "order_payments": check_order_payments(),
         "export_parts": check_exports(now=now),
     }

@@ -101,7 +101,7 @@ def place_order(
         raise TotalChanged("The prices have changed since the guest has seen the total.", param="expected_total")
     if usdc_price is not None and order.total:
         order.usdc_amount = pricing.convert_to_usdc(order.total, price=usdc_price)
-        order.payment_state = Order.PaymentState.DUE
+        order.payment_state = Order.PaymentState.DUE if order.usdc_amount else ""
     takes_several_statements = selection.portions or selection.terms.orders_per_slot
     with transaction.atomic() if takes_several_statements else nullcontext():
         order.promised_at, order.slot = capacity.promise(

@@ -15,6 +15,8 @@ DECIMALS = {
 }
 DEFAULT_DECIMALS = 2
 USDC_UNIT = Decimal("0.000001")
+# An order in USDC costs less.
+MAX_USDC = Decimal(10**9)
 UNITS = {count: Decimal(1).scaleb(-count) for count in {DEFAULT_DECIMALS, *DECIMALS.values()}}
 
 
@@ -58,9 +60,13 @@ class Bill:
     total: Decimal
 
 
-def convert_to_usdc(amount: Decimal, *, price: Decimal) -> Decimal:
-    """Return what the amount is in USDC, rounded up to its smallest unit; `price` is that of one USDC."""
-    return (amount / price).quantize(USDC_UNIT, ROUND_UP)
+def convert_to_usdc(amount: Decimal, *, price: Decimal) -> Decimal | None:
+    """Return what the amount is in USDC, rounded up to its smallest unit; `price` is that of one USDC.
+
+    None for what is too much to be stored: at a mistyped price.
+    """
+    usdc = amount / price
+    return usdc.quantize(USDC_UNIT, ROUND_UP) if usdc < MAX_USDC else None
 
 
 def get_decimals(currency: str) -> int:

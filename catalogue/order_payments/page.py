@@ -20,8 +20,8 @@ from catalogue.order_payments import payment
 from catalogue.order_payments.payment import OrderNotPayable
 from framework.api.error_handler import error_response
 from framework.api.rate_limits.middleware import RateLimitExceeded, count_within_an_hour
-from framework.api.urls import public_url
 from framework.errors import ApiError
+from framework.resilience.deadline import response_deadline
 from orders.models import Order
 from orders.order_json import serialize_payment
 from orders.ordering_page import links
@@ -49,6 +49,12 @@ FORM_FIELD = "transaction"
 @ordering_page("GET", "HEAD", "POST")
 def pay(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
     """Show what to send (GET), or take the payment (POST)."""
+    # As in the data API: while the chain or the facilitator does not answer, too.
+    with response_deadline():
+        return respond(request, venue, context, token=token)
+
+
+def respond(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
     order = links.find(token, venue=venue, now=timezone.now())
     order.venue = venue
     if request.method == "POST" and FORM_FIELD not in request.POST:
@@ -57,7 +63,7 @@ def pay(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: s
     context |= {"order": order, "order_page": f"{placed}?{urlencode({'lang': context['language']})}"}
     if request.method == "POST":
         return take_transaction(request, order, context)
-    if not is_payable(order, now=timezone.now()):
+    if not is_payable(order):
         return redirect(context["order_page"])
     return show_transfer(request, order, context)
 
@@ -73,7 +79,6 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
                 count_attempt(order)
             receipt = payment.pay(
                 order,
-                url=public_url(request.path),
                 caller=identify_caller(request, now=now),
                 proof=proof,
                 receipt_token=request.headers.get("X-Receipt"),
@@ -89,13 +94,7 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
 def show_transfer(request: HttpRequest, order: Order, context: dict[str, Any]) -> HttpResponse:
     """Show the amount and the receiver of a transfer. The amount names the order."""
     try:
-        payment.pay(
-            order,
-            url=public_url(request.path),
-            caller=anonymous_caller(request),
-            proof=None,
-            now=timezone.now(),
-        )
+        payment.pay(order, caller=anonymous_caller(request), proof=None, now=timezone.now())
     except OrderNotPayable:
         return redirect(context["order_page"])
     except PaymentRequired as required:
@@ -121,10 +120,10 @@ def take_transaction(request: HttpRequest, order: Order, context: dict[str, Any]
         proof = parse_proof({"X-Payment": text})
         if not isinstance(proof, TransactionProof):
             raise InvalidPayment("This is no hash.")
+        if payment.has_paid(order, proof):
+            return redirect(context["order_page"])
         count_attempt(order)
-        payment.pay(
-            order, url=public_url(request.path), caller=anonymous_caller(request), proof=proof, now=timezone.now()
-        )
+        payment.pay(order, caller=anonymous_caller(request), proof=proof, now=timezone.now())
     except ApiError as refusal:
         return answer(request, context | {"error": explain(refusal)}, status=409)
     return redirect(context["order_page"])

@@ -8,13 +8,19 @@ If the order is cancelled or paid by then, its refund is due. The transaction of
 refund due (orders.commands.REFUND_PAYMENT). docs/ordering-page.md has the states.
 """
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from django.db import Error as DatabaseError
 from django.db import transaction
+from django.db.models import Q
 
+from accounts.models import Account
 from framework.errors import ApiError, ErrorCode
 from orders import commands
 from orders.models import Order, Orders
@@ -38,6 +44,8 @@ from payments.interface import (
     refund_undelivered,
 )
 from payments.models import Payment
+
+logger = logging.getLogger("tablewire.worker")
 
 State = Order.PaymentState
 BATCH_SIZE = 100
@@ -66,21 +74,28 @@ class OtherPaymentPending(ApiError):
         )
 
 
-def purchase_of(order: Order, url: str) -> Purchase:
-    """Return what a payment of the order buys. The ledger does not keep `url`, which is a secret of the guest."""
+def purchase_of(order: Order) -> Purchase:
+    """Return what a payment of the order buys. The link of the order is a secret of the guest, so it is not named."""
     page = links.page_url(order.venue)
-    return Purchase(method="POST", url=f"{page}#{order.public_id}", key=order.public_id, advertised_url=url)
+    return Purchase(method="POST", url=f"{page}#{order.public_id}", key=order.public_id)
+
+
+def has_paid(order: Order, proof: TransactionProof) -> bool:
+    """Whether this transaction is the one that has paid the order. At most one query."""
+    if order.usdc_payment is None:
+        return False
+    return Payment.objects.filter(pk=order.usdc_payment, tx_hash=proof.tx_hash).exists()
 
 
 def pay(
-    order: Order, *, url: str, caller: Caller, proof: Proof | None, receipt_token: str | None = None, now: datetime
+    order: Order, *, caller: Caller, proof: Proof | None, receipt_token: str | None = None, now: datetime
 ) -> Receipt:
     """Take the payment of the order, and record it. Call it outside of transactions, with the order's venue.
 
     Raises OrderNotPayable, OtherPaymentPending, and what checkout.collect raises: PaymentRequired without a proof.
     A transfer that was sent already is recorded in any case: if it cannot pay the order, its refund is due.
     """
-    purchase = purchase_of(order, url)
+    purchase = purchase_of(order)
     # Everybody with the link of the order may pay it, from any network address.
     caller = replace(caller, origin=order.public_id)
     for pending in list_pending(purchase):
@@ -90,7 +105,7 @@ def pay(
             raise OtherPaymentPending
     row = find_presented(proof, caller=caller, now=now)
     has_arrived = isinstance(proof, TransactionProof) or (row is not None and row.purchase == purchase.key)
-    if order.usdc_amount is None or not (has_arrived or is_payable(order, now=now)):
+    if order.usdc_amount is None or not (has_arrived or is_payable(order)):
         raise OrderNotPayable
     description = f"Order {order.number} of {order.business_date} at {order.venue.name}."
     receipt = collect_payment(
@@ -100,6 +115,7 @@ def pay(
         caller=caller,
         proof=proof,
         receipt_token=receipt_token,
+        check_claim=partial(check_claim, order, purchase),
         now=now,
     )
     try:
@@ -109,6 +125,18 @@ def pay(
         # The next request, or `reconcile`, records it.
         raise SettlementPending from error
     raise OrderNotPayable(refund=Payment(pk=receipt.payment).public_id)
+
+
+def check_claim(order: Order, purchase: Purchase, claim: Payment) -> None:
+    """Raise OrderNotPayable, or OtherPaymentPending, in the transaction that claims a payment.
+
+    Claims for one order wait for each other, and for what changes the order: one payment at a time is settled.
+    """
+    order = Order.objects.select_related("venue").select_for_update(of=["self"], no_key=True).get(pk=order.pk)
+    if not is_payable(order):
+        raise OrderNotPayable
+    if any(pending.pk != claim.pk for pending in list_pending(purchase)):
+        raise OtherPaymentPending
 
 
 def record(order: Order, payment: UUID, *, now: datetime) -> bool:
@@ -135,27 +163,47 @@ def give_back(order: Order, actor: str) -> None:
 def reconcile(*, now: datetime) -> None:
     """Record payments whose request died, and which refunds of orders are due or were sent.
 
-    Any number may run at once. Four queries, and about six for each order that is found.
+    Any number may run at once, and an order that fails does not stop the others. Four queries, and about six for each
+    order that is found.
     """
     settled = Payment.objects.undelivered(before=now - CLAIM_TIMEOUT).filter(products__contains=[Payment.ORDER])
-    for payment in settled[:BATCH_SIZE]:
-        order = orders().with_public_id(payment.purchase).first()
-        if order is not None:
-            record(order, payment.pk, now=now)
+    for payment in settled.order_by("settled_at", "pk")[:BATCH_SIZE]:
+        with logged_failure(payment):
+            order = orders().with_public_id(payment.purchase).first()
+            if order is not None:
+                record(order, payment.pk, now=now)
     due = Payment.objects.filter(state=Payment.State.REFUND_DUE, products__contains=[Payment.ORDER])
-    paid = orders().filter(payment_state=State.PAID, usdc_payment__in=list(due.values_list("pk", flat=True)))
-    for order in paid[:BATCH_SIZE]:
-        # By the staff of this installation, as goodwill.
-        commands.mark_payment_returned(order, State.REFUND_DUE, now=now)
+    # Staff of this installation have refunded it as goodwill, or have withdrawn a refund that was not sent.
+    unaware = orders().filter(payment_state__in=[State.PAID, State.REFUNDED], usdc_payment__in=due.values("pk"))
+    for order in unaware.order_by("updated_at", "pk")[:BATCH_SIZE]:
+        with logged_failure(order):
+            commands.mark_payment_returned(order, State.REFUND_DUE, now=now)
     awaiting = Order.objects.filter(payment_state=State.REFUND_DUE).values("usdc_payment")
-    changed = Payment.objects.filter(pk__in=awaiting).exclude(state=Payment.State.REFUND_DUE)
-    states = dict(changed.values_list("pk", "state")[:BATCH_SIZE])
+    # Perhaps the chain has shown only now that the money had arrived.
+    has_arrived = Q(state__in=Payment.EARNED) & (Q(block__isnull=False) | Q(error=""))
+    changed = Payment.objects.filter(Q(state=Payment.State.REFUNDED) | has_arrived, pk__in=awaiting)
+    states = dict(changed.order_by("settled_at", "pk").values_list("pk", "state")[:BATCH_SIZE])
     for order in orders().filter(usdc_payment__in=list(states)):
-        if order.usdc_payment and states[order.usdc_payment] == Payment.State.REFUNDED:
-            commands.mark_payment_returned(order, State.REFUNDED, now=now)
-        else:
-            # Perhaps the chain has shown only now that the money had arrived.
-            give_back(order, "system")
+        with logged_failure(order):
+            if order.usdc_payment and states[order.usdc_payment] == Payment.State.REFUNDED:
+                commands.mark_payment_returned(order, State.REFUNDED, now=now)
+            else:
+                give_back(order, "system")
+
+
+@contextmanager
+def logged_failure(row: Payment | Order) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        logger.exception("%s was not reconciled", row.public_id)
+
+
+def find_closure_blocker(account: Account, now: datetime) -> str | None:
+    """Return why an account cannot be closed: guests have paid orders that are not handed over."""
+    paid = Order.objects.filter(venue__account=account, status=Order.Status.PENDING, payment_state=State.PAID)
+    number = paid.count()
+    return f"Open orders that guests have paid in USDC: {number}. Complete or cancel them first." if number else None
 
 
 def orders() -> Orders:

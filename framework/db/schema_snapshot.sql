@@ -100,7 +100,7 @@ BEGIN
         SELECT 1 FROM orders_modifier AS modifier JOIN orders_menu AS menu ON menu.id = modifier.menu_id
         WHERE menu.venue_id = NEW.id
         UNION ALL
-        SELECT 1 FROM orders_orderingsettings WHERE venue_id = NEW.id AND takes_usdc
+        SELECT 1 FROM orders_orderingsettings WHERE venue_id = NEW.id AND (takes_usdc OR usdc_price IS NOT NULL)
         UNION ALL
         SELECT 1 FROM orders_chargerule WHERE venue_id = NEW.id AND (amount IS NOT NULL OR free_from IS NOT NULL)
     ) THEN
@@ -4364,28 +4364,31 @@ INSERT INTO public.django_migrations VALUES
 	(69, 'orders', '0008_order_with_contact', now()),
 	(70, 'orders', '0009_board_settings', now()),
 	(71, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(72, 'orders', '0011_usdc_and_pauses', now()),
-	(73, 'orders', '0012_validate_payments', now()),
-	(74, 'orders', '0013_ticket_claims', now()),
-	(75, 'pghistory', '0001_initial', now()),
-	(76, 'pghistory', '0002_aggregateevent', now()),
-	(77, 'pghistory', '0003_auto_20201023_1636', now()),
-	(78, 'pghistory', '0004_auto_20220906_1625', now()),
-	(79, 'pghistory', '0005_events_middlewareevents', now()),
-	(80, 'pghistory', '0006_delete_aggregateevent', now()),
-	(81, 'pghistory', '0007_auto_20250421_0444', now()),
-	(82, 'reservations', '0002_functions_and_triggers', now()),
-	(83, 'reservations', '0003_holds', now()),
-	(84, 'reservations', '0004_validate_seatings', now()),
-	(85, 'reservations', '0005_seating_by_hold', now()),
-	(86, 'reservations', '0006_guest_mail_former', now()),
-	(87, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(88, 'reservations', '0008_branding', now()),
-	(89, 'reservations', '0009_terms_and_deposits', now()),
-	(90, 'reservations', '0010_language', now()),
-	(91, 'reservations', '0011_reservation_last_updated', now()),
-	(92, 'sessions', '0001_initial', now()),
-	(93, 'usersessions', '0001_initial', now());
+	(72, 'orders', '0011_no_usdc_without_a_price', now()),
+	(73, 'orders', '0012_usdc_price_and_pauses', now()),
+	(74, 'orders', '0013_order_payments', now()),
+	(75, 'orders', '0014_validate_payments', now()),
+	(76, 'orders', '0015_orders_with_refund_due', now()),
+	(77, 'orders', '0016_ticket_claims', now()),
+	(78, 'pghistory', '0001_initial', now()),
+	(79, 'pghistory', '0002_aggregateevent', now()),
+	(80, 'pghistory', '0003_auto_20201023_1636', now()),
+	(81, 'pghistory', '0004_auto_20220906_1625', now()),
+	(82, 'pghistory', '0005_events_middlewareevents', now()),
+	(83, 'pghistory', '0006_delete_aggregateevent', now()),
+	(84, 'pghistory', '0007_auto_20250421_0444', now()),
+	(85, 'reservations', '0002_functions_and_triggers', now()),
+	(86, 'reservations', '0003_holds', now()),
+	(87, 'reservations', '0004_validate_seatings', now()),
+	(88, 'reservations', '0005_seating_by_hold', now()),
+	(89, 'reservations', '0006_guest_mail_former', now()),
+	(90, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(91, 'reservations', '0008_branding', now()),
+	(92, 'reservations', '0009_terms_and_deposits', now()),
+	(93, 'reservations', '0010_language', now()),
+	(94, 'reservations', '0011_reservation_last_updated', now()),
+	(95, 'sessions', '0001_initial', now()),
+	(96, 'usersessions', '0001_initial', now());
 
 
 
@@ -4481,7 +4484,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 122, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 93, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 96, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);

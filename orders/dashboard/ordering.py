@@ -99,14 +99,19 @@ def remove_charge(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 
 def is_stored(form: ConflictCheckForm) -> bool:
-    """Save the row; return False with a form error after a concurrent change."""
+    """Save the row; return False with a form error after a concurrent change, also of the currency of its amounts."""
+    venue = form.instance.venue
     try:
         with transaction.atomic():
-            form.save()
+            # A change of the currency locks the venue too (orders/sql/forbid_venue_currency_change.sql).
+            unchanged = Venue.objects.select_for_update(no_key=True).filter(pk=venue.pk, currency=venue.currency)
+            if unchanged.first():
+                form.save()
+                return True
     except IntegrityError:
-        form.add_error(None, "Another user has just changed this. Check and try again.")
-        return False
-    return True
+        pass
+    form.add_error(None, "Another user has just changed this. Check and try again.")
+    return False
 
 
 @page(Right.VENUE, section="venue")

@@ -332,11 +332,11 @@ class Order(models.Model):
     def change_payment_state(self, state: str, *, before: str, now: datetime, payment: UUID | None = None) -> bool:
         """Change the state of the payment from `before`, with the `payment` that has paid; return whether it was so.
 
-        Called by orders.commands, which stores the event too. One conditional UPDATE. Nothing pays a cancelled order.
+        Called by orders.commands, which stores the event too. One conditional UPDATE. Only a pending order is paid.
         """
         orders = Order.objects.filter(pk=self.pk, payment_state=before)
         if payment is not None:
-            orders = orders.exclude(status=self.Status.CANCELLED)
+            orders = orders.filter(status=self.Status.PENDING)
         changed = orders.update(
             payment_state=state,
             usdc_payment=payment or F("usdc_payment"),

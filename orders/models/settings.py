@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
@@ -67,6 +68,7 @@ class OrderingSettings(models.Model):
         decimal_places=6,
         null=True,
         blank=True,
+        validators=[MinValueValidator(Decimal("0.01"))],
         help_text="In the currency of the venue; it changes only here",
     )
     max_waiting_orders = models.PositiveSmallIntegerField(

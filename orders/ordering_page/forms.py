@@ -80,10 +80,8 @@ class OrderingSettingsForm(ConflictCheckForm):
         values = super().clean()
         if "takes_usdc" in self.fields:
             if self.instance.venue.currency == USD:
-                self.instance.usdc_price = Decimal(1)
+                self.instance.usdc_price = Decimal(1) if values.get("takes_usdc") else None
                 self.changed_data.append("usdc_price")
-            elif values.get("usdc_price") is not None and values["usdc_price"] <= 0:
-                self.add_error("usdc_price", "Enter a price above zero.")
             elif values.get("takes_usdc") and values.get("usdc_price") is None and "usdc_price" not in self.errors:
                 self.add_error("usdc_price", "State the price of one USDC.")
         return values

@@ -31,10 +31,10 @@ MAX_OPEN = 5
 MAX_PER_HOUR = 60
 # With those that are refused.
 MAX_ATTEMPTS_PER_HOUR = 300
-# A guest at a table may pay after the meal; later the staff have long taken the money.
-PAYABLE_FOR = timedelta(hours=24)
 # People take longer to fill in the form.
 MIN_FILL_S = 2
+# CAIP-2 of Base: its USDC is money.
+MAINNET = "eip155:8453"
 FORM_LIFETIME = timedelta(hours=12)
 VENUE_LOCK = AdvisoryLock("ordering page venue")
 CUSTOMER_HASH = KeyedHash("orders.ordering_page.online_orders.customer")
@@ -81,13 +81,19 @@ def find_settings(venue: Venue) -> OrderingSettings | None:
 
 def find_usdc_price(settings: OrderingSettings | None) -> Decimal | None:
     """Return the venue's price of one USDC; None where guests cannot pay in USDC."""
-    return settings.usdc_price if settings and settings.takes_usdc and django_settings.PAY_TO else None
+    return settings.usdc_price if settings and settings.takes_usdc and takes_usdc(settings.venue) else None
 
 
-def is_payable(order: Order, *, now: datetime) -> bool:
-    """Whether the order can be paid in USDC now."""
-    is_over = order.completed_at is not None and order.completed_at < now - PAYABLE_FOR
-    return bool(django_settings.PAY_TO) and order.payment_state == Order.PaymentState.DUE and not is_over
+def takes_usdc(venue: Venue) -> bool:
+    """Whether payments in USDC reach this installation; a sandbox takes none of real money."""
+    is_real = django_settings.PAYMENT_NETWORK == MAINNET
+    return bool(django_settings.PAY_TO) and not (venue.is_sandbox and is_real)
+
+
+def is_payable(order: Order) -> bool:
+    """Whether the order can be paid in USDC now. A completed one was perhaps paid at the counter. Needs its venue."""
+    is_due = order.payment_state == Order.PaymentState.DUE and order.status == Order.Status.PENDING
+    return is_due and takes_usdc(order.venue)
 
 
 def place_order(

@@ -489,7 +489,7 @@ def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, 
         "payment": list_payments(venue).get(order.payment_method, order.payment_method),
         "usdc": (serialize_payment(order) or {}).get("amount", ""),
         # catalogue.order_payments
-        "pay_url": f"{request.path.rstrip('/')}/pay?{urlencode(language)}" if is_payable(order, now=now) else "",
+        "pay_url": f"{request.path.rstrip('/')}/pay?{urlencode(language)}" if is_payable(order) else "",
         "refreshes": refreshes,
         "is_stopped": is_stopped,
         "updated": format_clock(now.astimezone(zone)),

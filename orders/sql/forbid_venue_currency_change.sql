@@ -12,7 +12,7 @@ BEGIN
         SELECT 1 FROM orders_modifier AS modifier JOIN orders_menu AS menu ON menu.id = modifier.menu_id
         WHERE menu.venue_id = NEW.id
         UNION ALL
-        SELECT 1 FROM orders_orderingsettings WHERE venue_id = NEW.id AND takes_usdc
+        SELECT 1 FROM orders_orderingsettings WHERE venue_id = NEW.id AND (takes_usdc OR usdc_price IS NOT NULL)
         UNION ALL
         SELECT 1 FROM orders_chargerule WHERE venue_id = NEW.id AND (amount IS NOT NULL OR free_from IS NOT NULL)
     ) THEN

@@ -1,6 +1,6 @@
 """The checkout: `collect` takes the payment for one answer and returns its receipt, or raises why it did not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from django.conf import settings
@@ -10,6 +10,7 @@ from framework.errors import ServiceUnavailable
 from payments.checkout import signed_authorization, transaction_proof
 from payments.checkout.context import Sale
 from payments.identity.caller import Caller
+from payments.models import Payment
 from payments.observability import counters
 from payments.pricing import price_list
 from payments.pricing.price_list import PriceList
@@ -43,11 +44,13 @@ def collect(
     proof: Proof | None,
     receipt_token: str | None,
     prices: PriceList | None = None,
+    check_claim: Callable[[Payment], None] | None = None,
     now: datetime,
 ) -> Receipt:
     """Take the payment for these products, once, and return its receipt.
 
-    `prices` are those of the price list if none are given.
+    `prices` are those of the price list if none are given. `check_claim` is called with the payment in the transaction
+    that claims an authorization, and raises an ApiError if it must not be settled.
 
     Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: the
     claim must be visible to other requests before the network is used. An authorization costs two writes and one
@@ -72,6 +75,7 @@ def collect(
             payer=payer,
             receipt_token=receipt_token,
             quote_digest=proof.quote_digest if isinstance(proof, Authorization) else "",
+            check_claim=check_claim,
         )
         if proof is None:
             raise sale.build_payment_error(PaymentRequired, sale.price_message)

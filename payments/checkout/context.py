@@ -1,6 +1,6 @@
 """The context of one checkout: purchase, prices and caller, and the errors that name them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -105,6 +105,7 @@ class Sale:
     receipt_token: str | None = None
     # Of the 402 that the payment answers.
     quote_digest: str = ""
+    check_claim: Callable[[Payment], None] | None = None
 
     @property
     def quote(self) -> Quote:

@@ -109,7 +109,7 @@ def admit(checkout: Checkout) -> Next:
 
 def claim(checkout: Checkout) -> Next:
     """Insert the claim, committed at once: of concurrent requests with this authorization only one succeeds."""
-    if checkout.claim is None or not transitions.insert(checkout.claim):
+    if checkout.claim is None or not transitions.insert(checkout.claim, check=checkout.sale.check_claim):
         return find
     checkout.payment = checkout.claim
     return decline if is_public(checkout) and transitions.release_claim(checkout.payment) else settle

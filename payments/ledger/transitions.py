@@ -3,7 +3,7 @@
 ALLOWED lists them; docs/checkout.md draws them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -62,18 +62,21 @@ def find_by_identifier(*, payer: str, identifier: str) -> Payment | None:
     return Payment.objects.filter(payer=payer, payment_identifier=identifier).first() if identifier else None
 
 
-def insert(payment: Payment, *others: Payment) -> bool:
+def insert(payment: Payment, *others: Payment, check: Callable[[Payment], None] | None = None) -> bool:
     """Insert a new payment, or several together; False if one of their proofs or identifiers is in the ledger already.
 
-    One statement, committed at once; several are written in one transaction.
+    One statement, committed at once; several are written in one transaction, and so is one with a `check`, which is
+    called after it and inserts nothing if it raises.
     """
     receivers.remember(payment.network, payment.pay_to)
     try:
-        if not others:
+        if not others and check is None:
             payment.save(force_insert=True)
         else:
             with transaction.atomic():
                 Payment.objects.bulk_create([payment, *others])
+                if check is not None:
+                    check(payment)
     except IntegrityError as error:
         if constraint_of(error) in UNIQUENESS_CONSTRAINTS:
             return False

@@ -225,10 +225,14 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         ["UPDATE orders_order SET usdc_amount = 1, payment_state = 'paid', usdc_payment = id WHERE id = FIRST_ORDER"],
         "the payment is missing, and its order is paid",
     ),
-    "a payment without its order": (
+    "a payment whose order is not paid": (
         "order_payments",
-        ["UPDATE payments_payment SET products = '{order}' WHERE state = 'delivered'"],
-        "the payment is delivered, and its order is unknown",
+        [
+            "UPDATE payments_payment SET products = '{order}' WHERE state = 'delivered'",
+            "UPDATE orders_order SET usdc_amount = 1, payment_state = 'refund_due', usdc_payment ="
+            " (SELECT id FROM payments_payment WHERE state = 'delivered' LIMIT 1) WHERE id = FIRST_ORDER",
+        ],
+        "the payment is delivered, and its order is refund_due",
     ),
     "a payment that moved untold": (
         "payment_event",

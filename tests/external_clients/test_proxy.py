@@ -179,6 +179,9 @@ def test_payments_go_to_servers_of_their_own_and_to_others_where_these_are_not_r
             return readers.asked[had[0] :].count(address), payers.asked[had[1] :].count(address)
 
         assert (asks(path, pays), asks(path, {})) == ((0, 1), (1, 0))
+        # So do those of x402 clients for an order.
+        assert asks("/order/ven_1/placed/token/pay", pays) == (0, 1)
+        assert asks("/order/ven_1/placed/token", pays) == (1, 0)
         # People are shown pages, whatever they send.
         assert asks("/dashboard/", pays) == (1, 0)
         payers.is_ready = False
@@ -298,6 +301,8 @@ def test_each_request_is_logged_as_json_with_its_request_id(proxy_url: str, tmp_
     httpx.get(f"{proxy_url}/guest/a-token-of-a-guest/cancel")
     assert eventually(lambda: "guest" in log.read_text(), within_s=5)
     assert "secret" not in log.read_text()
+    httpx.get(f"{proxy_url}/order/ven_1/placed/a-token-of-a-guest/pay")
+    assert eventually(lambda: "placed" in log.read_text(), within_s=5)
     assert "a-token-of-a-guest" not in log.read_text()
 
 

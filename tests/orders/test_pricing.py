@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orders.pricing import Bill, Line, calculate_bill, format_amount, get_decimals
+from orders.pricing import Bill, Line, calculate_bill, convert_to_usdc, format_amount, get_decimals
 
 CURRENCIES = st.sampled_from(["EUR", "USD", "JPY", "KWD"])
 LINES = st.lists(
@@ -107,3 +107,9 @@ def test_a_bill_adds_up_whatever_is_ordered(lines: list[Line], currency: str, in
         assert amount >= 0
         assert Decimal(format_amount(amount, currency)) == amount
         assert -int(amount.as_tuple().exponent) == get_decimals(currency)
+
+
+def test_an_amount_in_usdc_is_rounded_up_and_one_that_is_too_large_is_none() -> None:
+    assert convert_to_usdc(Decimal("9.50"), price=Decimal("1.1")) == Decimal("8.636364")
+    assert convert_to_usdc(Decimal(99_999_999), price=Decimal("0.01")) is None
+    assert convert_to_usdc(Decimal("9.99e14"), price=Decimal("0.000001")) is None

@@ -15,12 +15,16 @@ from django.test import Client, override_settings
 from django.utils import timezone
 from x402.http import x402HTTPClientSync
 
-from accounts.models import Event
+from accounts.lifecycle import closure
+from accounts.models import Event, Venue
 from catalogue.order_payments import payment as order_payment
 from framework.consistency import all_checks
+from framework.resilience.deadline import has_response_deadline
 from orders import commands
 from orders.models import Order, OrderingSettings
 from orders.ordering_page import links
+from payments.chain import rpc
+from payments.checkout import admission
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment
@@ -120,7 +124,7 @@ def states(order: Order) -> tuple[str, list[str]]:
 
 
 def findings() -> list[Any]:
-    return [finding for check in all_checks(now=timezone.now()).values() for finding in check]
+    return [str(finding) for check in all_checks(now=timezone.now()).values() for finding in check]
 
 
 # By an x402 client
@@ -130,7 +134,8 @@ def test_without_a_payment_the_answer_is_the_exact_amount_of_the_order(db: None)
     body = answer.json()
     assert (answer.status_code, body["error"], body["accepts"][0]["scheme"]) == (402, "payment_required", "exact")
     assert body["accepts"][0]["maxAmountRequired"] == "8636364"
-    assert body["accepts"][0]["resource"].endswith("/pay")
+    # The facilitator gets it too, and the link is a secret of the guest.
+    assert body["accepts"][0]["resource"] == f"{links.page_url(order.venue)}#{order.public_id}"
     assert body["detail"].startswith(f"Order 1 of {order.business_date} at Pizzeria.")
     assert not Payment.objects.exists()
 
@@ -189,7 +194,7 @@ def test_a_payment_pays_no_other_order(wallet: Wallet) -> None:
 
 
 @pytest.mark.exhaustive
-def test_of_four_payments_at_once_one_pays_the_order_and_no_money_is_lost() -> None:
+def test_of_four_payments_at_once_one_is_charged() -> None:
     order = placed()
     several = [payment(fresh_wallet(), order) for _ in range(4)]
     waiting = list(several)
@@ -201,9 +206,34 @@ def test_of_four_payments_at_once_one_pays_the_order_and_no_money_is_lost() -> N
     assert answers.count(200) == 1
     order_payment.reconcile(now=timezone.now() + timedelta(minutes=1))
     state, ledger = states(order)
-    assert (state, ledger.count("delivered")) == ("paid", 1)
-    assert set(ledger) <= {"delivered", "refund_due"}
+    assert (state, ledger) == ("paid", ["delivered"])
     assert findings() == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_a_payment_that_was_checked_before_another_was_claimed_charges_nothing(
+    wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, is_settled: bool
+) -> None:
+    order = placed()
+    first, second = payment(wallets["free"], order), payment(wallets["pro"], order)
+    admit = admission.admit
+
+    def other_first(*args: Any) -> Any:
+        monkeypatch.setattr(admission, "admit", admit)
+        if is_settled:
+            assert post(order, first).status_code == 200
+        else:
+            with serving(hangs_up) as server, override_settings(FACILITATOR_URL=server.url):
+                assert post(order, first).status_code == 503
+        return admit(*args)
+
+    monkeypatch.setattr(admission, "admit", other_first)
+    answer = post(order, second)
+    expected = (400, "invalid_transition") if is_settled else (503, "settlement_pending")
+    assert (answer.status_code, answer.json()["error"]["code"]) == expected
+    assert post(order, first).status_code == 200
+    assert states(order) == ("paid", ["delivered"])
 
 
 @pytest.mark.exhaustive
@@ -307,6 +337,29 @@ def test_a_hash_that_pays_nothing_is_refused_in_plain_words(transaction: str, me
 
 
 @pytest.mark.exhaustive
+def test_the_transaction_that_has_paid_the_order_leads_to_it_also_when_it_goes_back(wallet: Wallet) -> None:
+    order = paid(placed(), wallet)
+    cancel(order)
+    row = Payment.objects.get()
+    assert row.tx_hash
+    answer = enter(order, row.tx_hash)
+    assert (answer.status_code, answer["Location"]) == (302, f"{address_of(order)}?lang=en")
+
+
+def test_a_node_that_hangs_is_waited_for_as_in_the_data_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    order, seen = placed(), []
+
+    def hangs(*_: Any, **__: Any) -> None:
+        seen.append(has_response_deadline())
+        raise rpc.RpcUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rpc, "_send", hangs)
+        answer = enter(order, "0x" + "ab" * 32)
+    assert (answer.status_code, seen) == (409, [True])
+
+
+@pytest.mark.exhaustive
 def test_without_valkey_the_page_asks_for_no_transfer(monkeypatch: pytest.MonkeyPatch) -> None:
     order = placed()
     monkeypatch.setattr("payments.x402.quotes.quote_amount", lambda price, **_: price)
@@ -332,7 +385,12 @@ def test_a_cancelled_order_that_was_paid_is_refund_due_and_then_refunded(wallet:
     order_payment.reconcile(now=timezone.now())
     assert states(order) == ("refunded", ["refunded"])
     assert findings() == []
+    # It was not sent after all.
     assert transitions.withdraw_refund(row.pk, by="staff")
+    assert findings() == [f"order_payments: {row.public_id}: the payment is refund_due, and its order is refunded"]
+    order_payment.reconcile(now=timezone.now())
+    assert states(order) == ("refund_due", ["refund_due"])
+    assert findings() == []
 
 
 @pytest.mark.exhaustive
@@ -397,6 +455,53 @@ def test_goodwill_of_the_operator_is_shown_on_the_order(wallet: Wallet) -> None:
     assert states(order) == ("refund_due", ["refund_due"])
 
 
+@pytest.mark.exhaustive
+def test_an_order_that_cannot_be_reconciled_does_not_stop_the_next(
+    wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = placed()
+    broken, other = order, place(order.venue)
+    died(broken, payment(wallets["free"], broken), monkeypatch)
+    died(other, payment(wallets["pro"], other), monkeypatch)
+    record = order_payment.record
+
+    def fails(each: Order, *args: Any, **options: Any) -> bool:
+        if each.pk == broken.pk:
+            raise DatabaseError
+        return record(each, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(order_payment, "record", fails)
+        order_payment.reconcile(now=timezone.now() + timedelta(minutes=1))
+    other.refresh()
+    broken.refresh()
+    assert (broken.payment_state, other.payment_state) == ("due", "paid")
+    order_payment.reconcile(now=timezone.now() + timedelta(minutes=1))
+    assert states(broken) == ("paid", ["delivered", "delivered"])
+
+
+@pytest.mark.exhaustive
+def test_an_account_with_a_paid_order_that_is_not_handed_over_is_not_closed(wallet: Wallet) -> None:
+    order = paid(placed(), wallet)
+    account = order.venue.account
+    with pytest.raises(closure.CannotClose, match=r"Open orders that guests have paid in USDC: 1\. Complete or"):
+        closure.close_account(account, name=account.name, now=timezone.now())
+    commands.change_status(order, "completed", now=timezone.now(), actor="staff")
+    closure.close_account(account, name=account.name, now=timezone.now())
+
+
+@pytest.mark.exhaustive
+def test_the_payment_of_a_deleted_order_is_no_finding(wallet: Wallet) -> None:
+    order = paid(placed(), wallet)
+    row = Payment.objects.get()
+    Order.objects.update(payment_state="due", usdc_payment=None)
+    assert findings() == [
+        f"order_payments: {row.public_id}: the payment is delivered, and its order names none or another"
+    ]
+    closure.delete_account(order.venue.account)
+    assert findings() == []
+
+
 # Killed
 def died(order: Order, headers: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A request whose process is killed after the settlement, before the order is paid."""
@@ -408,7 +513,8 @@ def died(order: Order, headers: Mapping[str, str], monkeypatch: pytest.MonkeyPat
         patch.setattr(order_payment, "record", killed)
         with pytest.raises(SystemExit):
             post(order, headers)
-    assert states(order) == ("due", ["settled"])
+    order.refresh()
+    assert (order.payment_state, Payment.objects.get(purchase=order.public_id).state) == ("due", "settled")
 
 
 @pytest.mark.exhaustive
@@ -486,16 +592,36 @@ def test_the_page_of_an_order_that_cannot_be_paid_in_usdc_offers_nothing() -> No
     assert "You pay at the restaurant: Cash. Pay 8.636364 USDC now" in words(offered)
     with override_settings(PAY_TO=""):
         assert "USDC now" not in words(Client().get(f"{address_of(order)}?lang=en"))
-    now = timezone.now()
-    commands.change_status(order, "completed", now=now - timedelta(hours=25), actor="staff")
+    # Handed over: perhaps paid at the counter.
+    commands.change_status(order, "completed", now=timezone.now(), actor="staff")
     assert "USDC now" not in words(Client().get(f"{address_of(order)}?lang=en"))
     assert post(order).status_code == 400
 
 
-def test_a_guest_may_pay_after_the_meal(wallet: Wallet) -> None:
-    order = placed()
+@pytest.mark.exhaustive
+def test_a_completed_order_takes_no_payment_and_a_transfer_for_it_is_refund_due(wallet: Wallet) -> None:
+    order, sender = placed(), fresh_wallet()
+    headers, amount = payment(wallet, order), shown_amount(order)
     commands.change_status(order, "completed", now=timezone.now(), actor="staff")
-    assert paid(order, wallet).payment_state == "paid"
+    answer = post(order, headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_transition")
+    assert states(order) == ("due", [])
+    assert enter(order, transfer_usdc(sender, settings.PAY_TO, amount)).status_code == 409
+    assert states(order) == ("due", ["refund_due"])
+    # Reopened, it is due again.
+    commands.reopen_order(order, now=timezone.now(), actor="staff")
+    assert post(order, headers).status_code == 200
+
+
+def test_a_sandbox_takes_usdc_of_the_development_chain_only() -> None:
+    order = placed()
+    Venue.objects.update(is_sandbox=True)
+    assert "USDC now" in words(Client().get(f"{address_of(order)}?lang=en"))
+    with override_settings(PAYMENT_NETWORK="eip155:8453"):
+        assert "USDC now" not in words(Client().get(f"{address_of(order)}?lang=en"))
+        assert post(order).status_code == 400
+        Venue.objects.update(is_sandbox=False)
+        assert post(order).status_code == 402
 
 
 def test_a_wrong_link_leads_to_no_payment(db: None) -> None:

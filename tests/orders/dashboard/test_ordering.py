@@ -6,11 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
 from accounts.models import Venue
+from orders.dashboard import ordering
 from orders.models import ChargeRule, OrderingSettings
 from orders.ordering_page.forms import TablesForm
 from tests.support import builders, users
@@ -60,6 +61,10 @@ def test_guests_pay_in_usdc_where_a_price_is_stated(venue: Venue, manager: Clien
     assert manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95")).status_code == 302
     row = OrderingSettings.objects.get()
     assert (row.takes_usdc, row.usdc_price) == (True, Decimal("6.95"))
+    # The amount of an order would become too large to be stored.
+    refused = manager.post(settings(venue), sent(takes_usdc="on", usdc_price="0.000001"))
+    assert "0.01" in refused.content.decode()
+    assert refused.status_code == 400
 
 
 def test_one_usdc_is_one_us_dollar(venue: Venue, manager: Client) -> None:
@@ -78,8 +83,36 @@ def test_an_installation_without_payments_does_not_offer_usdc(venue: Venue, mana
 
 def test_a_venue_keeps_its_currency_while_it_has_a_price_of_usdc(venue: Venue, manager: Client) -> None:
     manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95"))
-    with pytest.raises(IntegrityError, match="are priced in"):
+    for _ in range(2):
+        with pytest.raises(IntegrityError, match="are priced in"), transaction.atomic():
+            Venue.objects.update(currency="SEK")
+        # Switched off, the price stays.
+        manager.post(settings(venue), sent(usdc_price="6.95"))
+    manager.post(settings(venue), sent())
+    assert Venue.objects.update(currency="SEK")
+
+
+def test_a_price_of_usdc_is_not_stored_after_the_currency_has_changed(
+    venue: Venue, manager: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_stored = ordering.is_stored
+
+    def changed_first(form: Any) -> bool:
         Venue.objects.update(currency="SEK")
+        return is_stored(form)
+
+    monkeypatch.setattr(ordering, "is_stored", changed_first)
+    answer = manager.post(settings(venue), sent(takes_usdc="on", usdc_price="6.95"))
+    assert answer.status_code == 400
+    assert "Another user has just changed this." in answer.content.decode()
+    assert not OrderingSettings.objects.exists()
+
+
+def test_a_venue_without_usdc_changes_from_us_dollars(venue: Venue, manager: Client) -> None:
+    Venue.objects.update(currency="USD")
+    manager.post(settings(venue), sent(takes_usdc="on"))
+    manager.post(settings(venue), sent())
+    assert Venue.objects.update(currency="SEK")
 
 
 @pytest.mark.parametrize(

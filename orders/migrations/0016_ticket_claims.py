@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("orders", "0012_validate_payments")]
+    dependencies = [("orders", "0015_orders_with_refund_due")]
 
     operations = [
         migrations.AddField(

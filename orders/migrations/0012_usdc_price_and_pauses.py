@@ -1,5 +1,8 @@
-"""Payments in USDC, and pauses and the limit of the ordering page."""
+"""The price of one USDC, and pauses and the limit of the ordering page."""
 
+from decimal import Decimal
+
+import django.core.validators
 import pgtrigger.compiler
 import pgtrigger.migrations
 from django.contrib.postgres.operations import AddConstraintNotValid
@@ -7,16 +10,9 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("accounts", "0009_language"),
-        ("orders", "0010_menu_sold_out_until_and_translations"),
-    ]
+    dependencies = [("accounts", "0009_language"), ("orders", "0011_no_usdc_without_a_price")]
 
     operations = [
-        # No page showed the setting, and now it needs a price.
-        migrations.RunSQL(
-            "UPDATE orders_orderingsettings SET takes_usdc = false WHERE takes_usdc", migrations.RunSQL.noop
-        ),
         pgtrigger.migrations.RemoveTrigger(
             model_name="orderingsettings",
             name="added_insert",
@@ -28,36 +24,6 @@ class Migration(migrations.Migration):
         pgtrigger.migrations.RemoveTrigger(
             model_name="orderingsettings",
             name="removed_delete",
-        ),
-        migrations.AddField(
-            model_name="order",
-            name="payment_state",
-            field=models.CharField(
-                blank=True,
-                choices=[("due", "Due"), ("paid", "Paid"), ("refund_due", "Refund Due"), ("refunded", "Refunded")],
-                db_default="",
-                default="",
-                max_length=10,
-            ),
-        ),
-        migrations.AddField(
-            model_name="order",
-            name="usdc_amount",
-            field=models.DecimalField(
-                blank=True,
-                decimal_places=6,
-                help_text="What it costs the guest in USDC; empty where it cannot be paid so",
-                max_digits=18,
-                null=True,
-                verbose_name="amount in USDC",
-            ),
-        ),
-        migrations.AddField(
-            model_name="order",
-            name="usdc_payment",
-            field=models.UUIDField(
-                blank=True, help_text="The payment of the ledger that has paid it", null=True, verbose_name="payment"
-            ),
         ),
         migrations.AddField(
             model_name="orderingsettings",
@@ -87,6 +53,7 @@ class Migration(migrations.Migration):
                 help_text="In the currency of the venue; it changes only here",
                 max_digits=14,
                 null=True,
+                validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                 verbose_name="price of one USDC",
             ),
         ),
@@ -118,6 +85,7 @@ class Migration(migrations.Migration):
                 help_text="In the currency of the venue; it changes only here",
                 max_digits=14,
                 null=True,
+                validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                 verbose_name="price of one USDC",
             ),
         ),
@@ -162,22 +130,6 @@ class Migration(migrations.Migration):
                     table="orders_orderingsettings",
                     when="AFTER",
                 ),
-            ),
-        ),
-        AddConstraintNotValid(
-            model_name="order",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("payment_state", ""), ("usdc_payment__isnull", True)),
-                    models.Q(("payment_state", "due"), ("usdc_amount__isnull", False), ("usdc_payment__isnull", True)),
-                    models.Q(
-                        ("payment_state__in", ["paid", "refund_due", "refunded"]),
-                        ("usdc_amount__isnull", False),
-                        ("usdc_payment__isnull", False),
-                    ),
-                    _connector="OR",
-                ),
-                name="order_payment_state_matches_payment",
             ),
         ),
         AddConstraintNotValid(

@@ -1,6 +1,6 @@
-"""Validate the constraints of 0010, and let a payment pay one order."""
+"""Validate the constraints of 0012 and 0013, and let a payment pay one order."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
+from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 
 from framework.db.sql_files import run_sql_files
@@ -21,15 +21,9 @@ WHERE usdc_payment IS NOT NULL
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("orders", "0011_usdc_and_pauses")]
+    dependencies = [("orders", "0013_order_payments")]
 
     operations = [
-        AddIndexConcurrently(
-            "order",
-            models.Index(
-                fields=["updated_at"], name="order_refund_due", condition=models.Q(payment_state="refund_due")
-            ),
-        ),
         ValidateConstraint("order", "order_payment_state_matches_payment"),
         ValidateConstraint("orderingsettings", "ordering_settings_usdc_has_a_price"),
         migrations.RunSQL(
