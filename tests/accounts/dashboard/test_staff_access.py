@@ -24,7 +24,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 @pytest.fixture
 def support() -> Client:
     person = users.user("support@example.com", is_staff=True)
-    person.groups.add(Group.objects.get(name="Support"))
+    person.groups.add(Group.objects.get_or_create(name="Support")[0])
     return users.signed_in(person)
 
 
