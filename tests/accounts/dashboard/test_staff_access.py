@@ -57,7 +57,7 @@ def test_an_opening_is_stored_once_an_hour_for_each_user_and_venue(
 @pytest.mark.exhaustive
 def test_members_and_refused_pages_are_not_stored(venue: Venue) -> None:
     finance = users.user("finance@example.com", is_staff=True)
-    finance.groups.add(Group.objects.get(name="Finance"))
+    finance.groups.add(Group.objects.get_or_create(name="Finance")[0])
     for client in (users.member(venue), users.member(venue, person=users.user(is_staff=True))):
         assert client.get(home(venue)).status_code == 200
     assert users.signed_in(finance).get(f"{home(venue)}/orders").status_code == 403
