@@ -181,7 +181,8 @@ def test_more_than_10_000_orders_are_counted_exactly_by_the_counter_table(
     api: Client, venue: Venue, other_venue: Venue
 ) -> None:
     Order.objects.bulk_create(
-        [order_of(venue, number, "completed" if number % 100 == 0 else "pending") for number in range(1, 10_151)]
+        [order_of(venue, number, "completed" if number % 100 == 0 else "pending") for number in range(1, 10_151)],
+        batch_size=1000,
     )
     builders.order(other_venue)
     # The tally, the ids, the orders with their lines.

@@ -77,7 +77,7 @@ def test_a_change_to_a_higher_deposit_says_what_to_do(wallet: Wallet) -> None:
     named = {"booking_id": record["id"], "manage_token": record["manage_token"]}
     refused = call(Client(), "change_booking", **named, party_size=4)
     assert refusal_of(refused)["code"] == "deposit_required"
-    assert "cancel this booking and book anew" in words_of(refused)
+    assert "cancel this booking and book again" in words_of(refused)
 
 
 def test_the_availability_names_the_deposit_of_each_time() -> None:

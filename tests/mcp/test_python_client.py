@@ -22,7 +22,7 @@ pytestmark = pytest.mark.stack
 
 FREE = (
     *("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "check_availability", "book_table"),
-    *("get_booking", "change_booking", "cancel_booking"),
+    *("get_booking", "change_booking", "cancel_booking", "get_menu"),
 )
 OF_AN_ACCOUNT = ("list_my_bookings",)
 SOLD = ("get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history")

@@ -11,7 +11,13 @@ from accounts.models import Venue
 from tests.support import builders, users
 
 NASTY = "<script>alert(1)</script>"
-DETAILS: dict[str, Any] = {"name": "Osteria", "address": "Via Roma 1", "phone": "+39 06 1", "timezone": "Europe/Rome"}
+DETAILS: dict[str, Any] = {
+    "name": "Osteria",
+    "address": "Via Roma 1",
+    "phone": "+39 06 1",
+    "timezone": "Europe/Rome",
+    "language": "it",
+}
 
 
 def root(venue: Venue) -> str:

@@ -375,7 +375,7 @@ def test_a_change_to_a_higher_deposit_is_refused_and_says_what_to_do(wallet: Wal
     assert error["deposit"] == {"amount": "30", "currency": "USDC"}
     assert error["message"] == (
         "This time asks for a deposit of 30 USDC, and 20 USDC were paid. A change cannot be paid for: cancel this"
-        " booking and book anew, or call the restaurant."
+        " booking and book again, or call the restaurant."
     )
     assert send("get", record).json() == record
 
