@@ -52,10 +52,6 @@ def language_of_country(country: str | None) -> str:
     return next(filter(None, map(find_language, official)), settings.LANGUAGE_CODE)
 
 
-def is_right_to_left() -> bool:
-    return translation.get_language_bidi()
-
-
 def _locale() -> Locale:
     """Return the locale of dates and amounts: of the current language, of Portugal for Portuguese."""
     language = translation.get_language() or "en"

@@ -18,6 +18,7 @@ from framework.csv_export import csv_response
 from framework.errors import InvalidRequest
 from orders import board, commands, search
 from orders.dashboard.board import CancellationForm, apply_action, format_money, get_order
+from orders.dashboard.reports import get_today
 from orders.models import Order
 from orders.search import FilterForm
 
@@ -48,7 +49,7 @@ class AddressForm(forms.Form):
 def list_orders(request: PageRequest) -> HttpResponse:
     """List orders with filters; totals for a range of few days."""
     venue = request.access.venue
-    today = board.get_midnight(venue.timezone, now=timezone.now()).date()
+    today = get_today(venue)
     form = FilterForm(request.GET, today=today)
     is_valid = form.is_valid()
     venue_orders = Order.objects.of(venue)
@@ -81,7 +82,7 @@ def list_orders(request: PageRequest) -> HttpResponse:
 def download(request: PageRequest) -> HttpResponse:
     """Stream the filtered orders as CSV."""
     venue = request.access.venue
-    form = FilterForm(request.GET, today=board.get_midnight(venue.timezone, now=timezone.now()).date())
+    form = FilterForm(request.GET, today=get_today(venue))
     if not form.is_valid():
         return list_orders(request, venue=venue.public_id)
     orders = form.apply(Order.objects.of(venue))

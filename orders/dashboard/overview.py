@@ -1,17 +1,16 @@
 """The sales of the last seven days on the overview."""
 
-from datetime import date
 from decimal import Decimal
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.dashboard.week_charts import WEEK, build_chart, compare_days, compare_hours, last_seven_days
 from accounts.tenancy.permissions import Right
-from orders import board, reports
+from orders import reports
 from orders.dashboard.board import format_money
+from orders.dashboard.reports import get_today
 from orders.reports import Period
 
 BEST_SELLERS = 5
@@ -21,7 +20,7 @@ BEST_SELLERS = 5
 def show_week(request: PageRequest) -> HttpResponse:
     """Render the sales by day and hour beside those of the week before, best sellers and channels. Five queries."""
     venue = request.access.venue
-    today: date = board.get_midnight(venue.timezone, now=timezone.now()).date()
+    today = get_today(venue)
     week = Period(last_seven_days(today)[0], today)
     days = reports.sum_by_day(venue, Period(week.first - WEEK, today))
     hours, hours_before = (reports.sum_by_hour(venue, Period(day, day)) for day in (today, today - WEEK))

@@ -1,10 +1,9 @@
 """Orders and dishes in the search of the dashboard."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts.dashboard.search import Hit, Source
@@ -12,13 +11,9 @@ from accounts.models import Venue
 from accounts.onboarding_steps import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.timezones import zone
-from orders import board
+from orders.dashboard.reports import get_today
 from orders.models import MenuItem, Order
 from orders.search import MAX_DAYS, FilterForm
-
-
-def get_today(venue: Venue) -> date:
-    return board.get_midnight(venue.timezone, now=timezone.now()).date()
 
 
 def find_order(access: Access, text: str) -> str | None:

@@ -21,6 +21,7 @@ from reservations.booking import waitlist
 from reservations.mail import templates
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import can_email, enqueue_guest_mail
+from reservations.self_service.calendar_file import one_line
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -142,7 +143,7 @@ def describe_error(error: Exception) -> str:
         text = " ".join(f"{code} {reply!r}" for code, reply in error.recipients.values())
     elif isinstance(error, smtplib.SMTPResponseException):
         text = f"{error.smtp_code} {error.smtp_error!r}"
-    return templates.one_line(f"{type(error).__name__}: {text}")[:300]
+    return one_line(f"{type(error).__name__}: {text}")[:300]
 
 
 def store_result(mail: GuestMail, **changes: Any) -> None:

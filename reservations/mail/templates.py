@@ -19,6 +19,7 @@ from reservations.booking.differences import list_differences
 from reservations.mail.texts import TEXTS
 from reservations.models import GuestMail, Reservation
 from reservations.self_service import calendar_file, links
+from reservations.self_service.calendar_file import one_line
 
 Kind = GuestMail.Kind
 # By kind, the statuses in which the email has the calendar file.
@@ -96,10 +97,6 @@ def format_wait(reservation: Reservation) -> str:
     minutes = reservation.quoted_minutes
     text = ngettext("%(minutes)s minute, until %(time)s", "%(minutes)s minutes, until %(time)s", minutes)
     return text % {"minutes": minutes, "time": format_clock(until)}
-
-
-def one_line(text: str) -> str:
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def greeting(name: str) -> str:
