@@ -160,8 +160,13 @@ SILENCED_SYSTEM_CHECKS = [
     *("security.W005", "security.W021", "security.W008"),
 ]
 
-# The bearer token for /metrics; without one only this machine may read it.
 SECURITY_CONTACT = env.text("SECURITY_CONTACT", "")
+# Named by /terms and /privacy, which redirect to the operator's own pages if there are any.
+OPERATOR_NAME = env.text("OPERATOR_NAME", "")
+OPERATOR_EMAIL = env.text("OPERATOR_EMAIL", "")
+TERMS_URL = env.address("TERMS_URL", example="https://example.com/terms")
+PRIVACY_URL = env.address("PRIVACY_URL", example="https://example.com/privacy")
+# The bearer token for /metrics; without one only this machine may read it.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 
 # Receivers of errors and traces (framework/observability/telemetry.py)
