@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -79,21 +80,28 @@ def new(request: PageRequest) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def link(request: PageRequest) -> HttpResponse:
-    """Verify the signature and link the wallet; otherwise show a new message with the error."""
+    """Verify the signature and link the wallet; otherwise show the message with the error, a new one if need be."""
     now, account = timezone.now(), request.access.account
     form = SignatureForm(request.POST)
+    is_spent = False
     if form.is_valid():
         try:
             is_new = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
+        except (link_challenge.InvalidLinkMessage, siwx.ChallengeAlreadyUsed) as refusal:
+            is_spent = True
+            form.add_error("signature", _("%(reason)s Sign the new message above.") % {"reason": refusal.message})
         except ApiError as refusal:
-            form.add_error("signature", f"{refusal.message} Sign the new message above.")
+            form.add_error("signature", refusal.message)
         else:
             messages.success(request, "The wallet was linked." if is_new else "The wallet was already linked.")
             return redirect("data-service", venue=request.access.venue.public_id)
     if "address" in form.errors:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm(request.POST)}, status=400)
-    # Show a new message with the error: the last one may have expired.
-    message = link_challenge.create_message(form.cleaned_data["address"], account=account, now=now)
+    address, nonce = form.cleaned_data["address"], "" if is_spent else form.cleaned_data.get("nonce", "")
+    try:
+        message = link_challenge.read_message(address, nonce, account=account, now=now)
+    except link_challenge.InvalidLinkMessage:
+        message = link_challenge.create_message(address, account=account, now=now)
     form.data = {**request.POST.dict(), "nonce": message.nonce}
     return render(request, "payments/dashboard/sign.html", {"message": message, "form": form}, status=400)
 
