@@ -54,6 +54,14 @@ class User(AbstractUser):
         help_text="The venue whose page the user opened last; the dashboard opens it",
     )
 
+    language = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="One of settings.DASHBOARD_LANGUAGES; empty for that of the browser",
+    )
+
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
     objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]  # the stubs expect a manager with usernames
