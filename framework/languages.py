@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from babel import Locale
 from babel.dates import format_date, format_skeleton
 from babel.languages import get_official_languages
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_currency_name
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import translation
@@ -93,6 +93,11 @@ def format_money(amount: Decimal, currency: str) -> str:
 
 def format_number(number: Decimal | int) -> str:
     return format_decimal(number, locale=_locale())
+
+
+def name_of_currency(code: str) -> str:
+    """Return the code and the name of a currency: `EUR, Euro`."""
+    return f"{code}, {get_currency_name(code, locale=_locale())}"
 
 
 def format_clock(moment: datetime | time) -> str:

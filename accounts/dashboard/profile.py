@@ -71,7 +71,7 @@ def leave_team(request: HttpRequest, membership: int) -> HttpResponse:
     if row:
         with errors_as_messages(request):
             team.leave(row.account, user, now=timezone.now())
-            messages.success(request, f"You have left {row.account.name}.")
+            messages.success(request, _("You have left %(account)s.") % {"account": row.account.name})
     return redirect("profile")
 
 
@@ -87,7 +87,7 @@ def delete_user(request: HttpRequest) -> HttpResponse:
     with errors_as_messages(request):
         closure.delete_user(user, now=timezone.now())
         logout(request)
-        messages.success(request, "Your account was deleted.")
+        messages.success(request, _("Your account was deleted."))
     return redirect("profile" if request.user.is_authenticated else "account_login")
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.db import models
 from django.db.models import F, Func, Q
+from django.utils.translation import gettext_lazy
 
 from framework.db.row_history import track_history
 from framework.public_ids import PublicId, new_id
@@ -100,10 +101,10 @@ class Account(models.Model):
 class Role(models.TextChoices):
     """The role of a member (accounts/tenancy/permissions.py lists the rights of each)."""
 
-    OWNER = "owner"
-    MANAGER = "manager"
-    HOST = "host"
-    KITCHEN = "kitchen"
+    OWNER = "owner", gettext_lazy("Owner")
+    MANAGER = "manager", gettext_lazy("Manager")
+    HOST = "host", gettext_lazy("Host")
+    KITCHEN = "kitchen", gettext_lazy("Kitchen")
 
 
 @track_history()

@@ -38,7 +38,6 @@ OF_GUESTS = (
     "templates/reservations/mail/",
     "templates/reservations/self_service/",
 )
-MENU = "accounts/dashboard/menu.toml"
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,
@@ -163,6 +162,8 @@ def _extract() -> Iterator[tuple[str, Key]]:
                 continue
             for _line, text, _comments, context in extract("python", BytesIO(code.encode()), KEYWORDS):
                 yield str(path.relative_to(ROOT)), (as_tuple(text), context)
-    for group in read_toml(ROOT / MENU)["groups"]:
+    for group in read_toml(ROOT / "accounts/dashboard/menu.toml")["groups"]:
         for label in (group["title"], *(entry["label"] for entry in group["entries"])):
-            yield MENU, ((label,), None)
+            yield "accounts/dashboard/menu.toml", ((label,), None)
+    for text in read_toml(ROOT / "accounts/webhooks/openapi.toml")["descriptions"].values():
+        yield "accounts/webhooks/openapi.toml", ((text,), None)
