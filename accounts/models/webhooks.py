@@ -136,9 +136,9 @@ class WebhookDelivery(models.Model):
     """The delivery of an event to an endpoint. A worker leases it by `leased_until`; failures are retried."""
 
     class State(models.TextChoices):
-        PENDING = "pending", pgettext_lazy("delivery", "pending")
-        DELIVERED = "delivered", pgettext_lazy("delivery", "delivered")
-        FAILED = "failed", pgettext_lazy("delivery", "failed")
+        PENDING = "pending", pgettext_lazy("delivery", "Pending")
+        DELIVERED = "delivered", pgettext_lazy("delivery", "Delivered")
+        FAILED = "failed", pgettext_lazy("delivery", "Failed")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")

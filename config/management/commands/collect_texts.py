@@ -73,19 +73,20 @@ class Command(BaseCommand):
             self.update(dashboard_file(language), language, texts_of_dashboard(language))
 
     def update(self, path: Path, language: str, texts: frozenset[Key]) -> None:
-        old = load(path if path.exists() else guests_file(language))
-        translations = by_key(old)
-        if translations.keys() != texts:
-            new = Catalog(locale=language)
-            for forms, context in sorted(texts, key=str):
-                is_plural = len(forms) > 1
-                found = translations.get((forms, context), ("",) * (old.num_plurals if is_plural else 1))
-                new.add(forms if is_plural else forms[0], found if is_plural else found[0], context=context)
+        catalog = load(path if path.exists() else guests_file(language))
+        if by_key(catalog).keys() != texts:
+            for forms, context in by_key(catalog).keys() - texts:
+                catalog.delete(forms[0], context)
+            for forms, context in texts - by_key(catalog).keys():
+                if len(forms) > 1:
+                    catalog.add(forms, ("",) * catalog.num_plurals, context=context)
+                else:
+                    catalog.add(forms[0], "", context=context)
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
-                file.write(HEADER.format(language=language, plural_forms=old.plural_forms.rstrip(";")).encode())
-                write_po(file, new, width=0, omit_header=True)
-            translations = by_key(load(path))
+                file.write(HEADER.format(language=language, plural_forms=catalog.plural_forms.rstrip(";")).encode())
+                write_po(file, catalog, width=0, omit_header=True, sort_output=True)
+        translations = by_key(load(path))
         compiled = path.with_suffix(".mo")
         if not compiled.exists() or by_key(load_compiled(path)) != translations:
             with compiled.open("wb") as file:
