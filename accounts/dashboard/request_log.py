@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCall, ApiKey, Venue
@@ -50,7 +50,7 @@ class FilterForm(forms.Form):
     key = forms.CharField(label=gettext_lazy("Key"), required=False)
     method = forms.ChoiceField(
         label=gettext_lazy("Method"),
-        choices=[("", gettext_lazy("Any")), *((method, method) for method in METHODS)],
+        choices=[("", pgettext_lazy("filter", "Any")), *((method, method) for method in METHODS)],
         required=False,
     )
     status = forms.RegexField(
@@ -62,14 +62,14 @@ class FilterForm(forms.Form):
     )
     path = forms.CharField(label=gettext_lazy("Path starts with"), max_length=200, required=False)
     range = forms.ChoiceField(label=gettext_lazy("Time"), choices=list(RANGES.items()), required=False)
-    since = LocalTimeField(label=gettext_lazy("From"))
-    until = LocalTimeField(label=gettext_lazy("To"))
+    since = LocalTimeField(label=pgettext_lazy("period", "From"))
+    until = LocalTimeField(label=pgettext_lazy("period", "To"))
 
     def __init__(self, *args: Any, keys: Sequence[ApiKey], **options: Any) -> None:
         super().__init__(*args, **{"label_suffix": ""} | options)
         choices = [(key.public_id, f"{key.name} {key.masked}") for key in keys]
         self.fields["key"] = forms.ChoiceField(
-            label=gettext_lazy("Key"), choices=[("", gettext_lazy("Any")), *choices], required=False
+            label=gettext_lazy("Key"), choices=[("", pgettext_lazy("filter", "Any")), *choices], required=False
         )
         self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
 

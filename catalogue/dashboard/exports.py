@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -63,7 +63,7 @@ class OrderForm(forms.Form):
     )
     status = forms.ChoiceField(
         required=False,
-        choices=[("", gettext_lazy("Any")), *Restaurant.Status.choices],
+        choices=[("", pgettext_lazy("filter", "Any")), *Restaurant.Status.choices],
         label=gettext_lazy("Status of the restaurants"),
     )
     updated_since = forms.DateTimeField(

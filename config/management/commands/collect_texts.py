@@ -165,6 +165,6 @@ def _extract() -> Iterator[tuple[str, Key]]:
                 yield str(path.relative_to(ROOT)), (as_tuple(text), context)
     for group in read_toml(ROOT / "accounts/dashboard/menu.toml")["groups"]:
         for label in (group["title"], *(entry["label"] for entry in group["entries"])):
-            yield "accounts/dashboard/menu.toml", ((label,), None)
+            yield "accounts/dashboard/menu.toml", ((label,), "menu")
     for text in read_toml(ROOT / "accounts/webhooks/openapi.toml")["descriptions"].values():
         yield "accounts/webhooks/openapi.toml", ((text,), None)
