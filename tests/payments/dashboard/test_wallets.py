@@ -88,9 +88,9 @@ def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venu
     page = output(owner.get(at(venue)))
     assert "Your tier Pro from your best wallet Requests a minute 120" in page
     assert "Prices Discounted" in page
-    assert "Support E-mail elevated priority" in page
+    assert "Support E-mail Priority: elevated" in page
     assert "250.00 USD of the token, 0 staked Last read just now" in page
-    assert "To reach Premium hold 750.00 USD more of the token (1,000.00 in all), or stake 5,000 more tokens" in page
+    assert "To reach Premium Hold 750.00 USD more of the token (1,000.00 in all). Or stake 5,000 more tokens" in page
     assert "Reviews Pro 0.004 0.003 25 % less" in page
     assert "Insight Premium 0.01 Premium or higher" in page
 
