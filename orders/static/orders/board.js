@@ -445,6 +445,7 @@
   packCards();
   updateSoundButton();
   updatePrintButton();
+  document.body.classList.add("ready");
   printNew();
   // A browser that is started for it plays the sound without a tap.
   resumeAudio();
