@@ -45,9 +45,7 @@ class FilterForm(forms.Form):
         help_text=gettext_lazy("In the restaurant's time zone"),
     )
     last = forms.DateField(required=False, label=pgettext_lazy("end of a period", "To"), widget=DAY)
-    number = forms.IntegerField(
-        required=False, min_value=1, max_value=2_147_483_647, label=gettext_lazy("Number")
-    )
+    number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647, label=gettext_lazy("Number"))
     customer = forms.CharField(required=False, max_length=64, label=gettext_lazy("Customer id"))
     text = forms.CharField(
         required=False,

@@ -223,7 +223,8 @@ def build_context(request: PageRequest) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="board")
 def show_board(request: PageRequest) -> HttpResponse:
-    return render(request, "orders/board.html", build_context(request) | {"reasons": CancellationForm()["reason"].field.choices})
+    reasons = [(reason, _(reason)) for reason in REASONS]
+    return render(request, "orders/board.html", build_context(request) | {"reasons": reasons})
 
 
 @never_cache

@@ -101,9 +101,7 @@ class Tile:
 
 
 def day_rows(days: Mapping[date, Sums]) -> list[Row]:
-    return [
-        Row(day.isoformat(), format_short_day(day), format_day_of_month(day), sums) for day, sums in days.items()
-    ]
+    return [Row(day.isoformat(), format_short_day(day), format_day_of_month(day), sums) for day, sums in days.items()]
 
 
 def hour_rows(hours: Mapping[int, Sums]) -> list[Row]:
@@ -177,11 +175,9 @@ def get_today(venue: Venue) -> date:
 
 
 def list_presets(today: date) -> list[tuple[str, Period]]:
+    names = {days: ngettext("%(count)s day", "%(count)s days", days) % {"count": days} for days in PRESET_DAYS}
     return [
-        *(
-            (ngettext("%(count)s day", "%(count)s days", days) % {"count": days}, Period(today - timedelta(days=days - 1), today))
-            for days in PRESET_DAYS
-        ),
+        *((name, Period(today - timedelta(days=days - 1), today)) for days, name in names.items()),
         (_("This month"), Period(today.replace(day=1), today)),
     ]
 

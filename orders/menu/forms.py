@@ -63,7 +63,10 @@ class AllergensAndPhotoForm(ChangedFieldsForm):
         widget=forms.CheckboxSelectMultiple,
     )
     file = forms.FileField(
-        label=gettext_lazy("Photo"), required=False, help_text=HELP_TEXT, widget=forms.FileInput(attrs={"accept": ACCEPT})
+        label=gettext_lazy("Photo"),
+        required=False,
+        help_text=HELP_TEXT,
+        widget=forms.FileInput(attrs={"accept": ACCEPT}),
     )
     removes_photo = forms.BooleanField(label=gettext_lazy("Remove the photo"), required=False)
 
@@ -115,7 +118,9 @@ class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
 class CategoryForm(MenuRowForm):
     class Meta:
         model = MenuCategory
-        error_messages = {NON_FIELD_ERRORS: {"unique_together": gettext_lazy("A category with this name already exists.")}}
+        error_messages = {
+            NON_FIELD_ERRORS: {"unique_together": gettext_lazy("A category with this name already exists.")}
+        }
         fields = ["name", "served_from", "served_until", "translations"]
         widgets = {"served_from": CLOCK, "served_until": CLOCK, "translations": TranslationsWidget({"name": NAME})}
         labels = {

@@ -251,8 +251,8 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str], groups: Coll
             is_readable = False
             least, most = WHOLE[column]
             message = gettext("“%(text)s” is not a whole number from %(least)s to %(most)s.")
-            values_ = {"text": text[:40], "least": least, "most": format_number(most)}
-            yield RowError(line, column, message % values_)
+            bounds = {"text": text[:40], "least": least, "most": format_number(most)}
+            yield RowError(line, column, message % bounds)
         elif column in WORDS and (unknown := find_unknown_word(text, WORDS[column])):
             is_readable = False
             yield RowError(line, column, describe_unknown_word(unknown, WORDS[column]))
@@ -345,9 +345,7 @@ def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, act
             )
             raise MenuChanged(message)
         if plan.errors:
-            message = gettext(
-                "Nothing was applied: some lines have errors. Correct the file and upload it again."
-            )
+            message = gettext("Nothing was applied: some lines have errors. Correct the file and upload it again.")
             raise FileHasErrors(message)
         with recording_sold_out(menu.items.all(), actor=actor, now=now):
             write_plan(menu, plan, {item.ref: item for item in items}, groups, removes_missing=removes_missing)

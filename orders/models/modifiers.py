@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from framework.db.row_history import track_history
@@ -42,7 +43,9 @@ class ModifierGroup(models.Model):
             models.CheckConstraint(
                 name="modifier_group_choices_from_min_to_max",
                 condition=Q(max_choices__gte=1, max_choices__lte=MAX_CHOICES, min_choices__lte=F("max_choices")),
-                violation_error_message=_("Choose at least the minimum and at most 20."),
+                violation_error_message=format_lazy(
+                    _("Choose at least the minimum and at most {most}."), most=MAX_CHOICES
+                ),
             ),
         ]
 
