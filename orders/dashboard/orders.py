@@ -10,7 +10,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -25,12 +25,12 @@ from orders.models import Order
 from orders.search import FilterForm
 
 EVENT_LABELS = {
-    EventType.ORDER_CREATED: gettext_lazy("Placed"),
-    EventType.ORDER_UPDATED: gettext_lazy("Address changed"),
-    EventType.ORDER_STAGE_CHANGED: gettext_lazy("Moved by the kitchen"),
-    EventType.ORDER_COMPLETED: gettext_lazy("Completed"),
-    EventType.ORDER_CANCELLED: gettext_lazy("Cancelled"),
-    EventType.ORDER_REOPENED: gettext_lazy("Reopened"),
+    EventType.ORDER_CREATED: pgettext_lazy("event of an order", "Placed"),
+    EventType.ORDER_UPDATED: pgettext_lazy("event of an order", "Address changed"),
+    EventType.ORDER_STAGE_CHANGED: pgettext_lazy("event of an order", "Moved by the kitchen"),
+    EventType.ORDER_COMPLETED: pgettext_lazy("event of an order", "Completed"),
+    EventType.ORDER_CANCELLED: pgettext_lazy("event of an order", "Cancelled"),
+    EventType.ORDER_REOPENED: pgettext_lazy("event of an order", "Reopened"),
 }
 BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
 

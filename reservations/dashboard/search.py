@@ -31,14 +31,15 @@ def find_reservation(access: Access, text: str) -> str | None:
 
 def find_reservations(access: Access, text: str, limit: int) -> list[Hit]:
     """Return the reservations of guests whose name, email address or number contains the text, latest first."""
-    venue = access.venue
+    local = zone(access.venue.timezone)
     return [
         Hit(
             name,
             build_venue_url("reservation", access, reservation=encode(PREFIX, key)),
-            f"{date_format(starts_at.astimezone(zone(venue.timezone)), 'SHORT_DATETIME_FORMAT')}, {Reservation.Status(status).label.lower()}",
+            f"{date_format(starts_at.astimezone(local), 'SHORT_DATETIME_FORMAT')},"
+            f" {Reservation.Status(status).label.lower()}",
         )
-        for key, name, _email, _phone, starts_at, status, _arrival in search.find_rows(venue, text, limit=limit)
+        for key, name, _email, _phone, starts_at, status, _arrival in search.find_rows(access.venue, text, limit=limit)
     ]
 
 
