@@ -131,6 +131,14 @@ def format_short_day(day: date) -> str:
     return format_skeleton("MMMEd", day, locale=locale)
 
 
+def format_short_date(day: date) -> str:
+    """Format a date with the day of the week: `Sat 28 Nov 2026`, `Sa., 28. Nov. 2026`."""
+    locale = _locale()
+    if locale.language == "en":
+        return format_date(day, "EEE d MMM y", locale=locale)
+    return format_skeleton("yMMMEd", day, locale=locale)
+
+
 def format_long_day(day: date) -> str:
     """Format a date without its year, in full words: `Saturday 28 November`, `Samstag, 28. November`."""
     locale = _locale()

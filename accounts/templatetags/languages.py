@@ -12,5 +12,6 @@ register.filter("day_of_month", languages.format_day_of_month, expects_localtime
 register.filter("weekday", languages.format_weekday, expects_localtime=True)
 register.filter("day", languages.format_day, expects_localtime=True)
 register.filter("long_day", languages.format_long_day, expects_localtime=True)
+register.filter("short_date", languages.format_short_date, expects_localtime=True)
 register.filter("short_day", languages.format_short_day, expects_localtime=True)
 register.simple_tag(languages.list_languages)

@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -112,4 +112,4 @@ class Closure(models.Model):
         ]
 
     def __str__(self) -> str:
-        return _("%(first)s to %(last)s") % {"first": self.first_date, "last": self.last_date}
+        return pgettext("dates", "%(first)s to %(last)s") % {"first": self.first_date, "last": self.last_date}
