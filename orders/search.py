@@ -40,11 +40,11 @@ class FilterForm(forms.Form):
     )
     first = forms.DateField(
         required=False,
-        label=pgettext_lazy("start of a period", "From"),
+        label=pgettext_lazy("period", "From"),
         widget=DAY,
         help_text=gettext_lazy("In the restaurant's time zone"),
     )
-    last = forms.DateField(required=False, label=pgettext_lazy("end of a period", "To"), widget=DAY)
+    last = forms.DateField(required=False, label=pgettext_lazy("period", "To"), widget=DAY)
     number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647, label=gettext_lazy("Number"))
     customer = forms.CharField(required=False, max_length=64, label=gettext_lazy("Customer id"))
     text = forms.CharField(

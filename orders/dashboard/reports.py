@@ -50,8 +50,8 @@ AMOUNT_LABELS = {
 class PeriodForm(forms.Form):
     """The dates of a report: without dates the last DEFAULT_DAYS days; one date alone sets the other one."""
 
-    first = forms.DateField(required=False, label=pgettext_lazy("start of a period", "From"), widget=DAY)
-    last = forms.DateField(required=False, label=pgettext_lazy("end of a period", "To"), widget=DAY)
+    first = forms.DateField(required=False, label=pgettext_lazy("period", "From"), widget=DAY)
+    last = forms.DateField(required=False, label=pgettext_lazy("period", "To"), widget=DAY)
 
     def __init__(self, *args: Any, today: date, **options: Any) -> None:
         super().__init__(*args, **options)
