@@ -169,7 +169,7 @@ class TablesForm(forms.Form):
             elif part:
                 names[part] = None
             if len(names) > MAX_CODES:
-                raise forms.ValidationError(_("Print at most %(most)s tables at a time.") % {"most": MAX_CODES})
+                raise forms.ValidationError(_("Print at most %(most)s tables together.") % {"most": MAX_CODES})
         if any(len(name) > 40 for name in names):
             raise forms.ValidationError(_("The name of a table has at most 40 characters."))
         return list(names)

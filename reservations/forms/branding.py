@@ -39,7 +39,7 @@ class BrandingForm(forms.Form):
     photo = forms.FileField(
         label=_("Photo"),
         required=False,
-        help_text=_("Cropped to three times as wide as high."),
+        help_text=_("Cropped to a ratio of 3 to 1."),
         widget=forms.FileInput({"accept": ACCEPT}),
     )
     removes_photo = forms.BooleanField(label=_("Remove the photo"), required=False)
