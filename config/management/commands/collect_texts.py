@@ -39,7 +39,11 @@ OF_GUESTS = (
     "templates/reservations/self_service/",
 )
 # Of the staff, although they are in these folders.
-OF_STAFF = ("orders/ordering_page/forms.py", "reservations/booking/table_assignment.py")
+OF_STAFF = (
+    "orders/ordering_page/forms.py",
+    "reservations/booking/table_assignment.py",
+    "reservations/booking_page/colors.py",
+)
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,
