@@ -38,6 +38,12 @@ OF_GUESTS = (
     "templates/reservations/mail/",
     "templates/reservations/self_service/",
 )
+# Of the staff, although they are in these folders.
+OF_STAFF = (
+    "orders/ordering_page/forms.py",
+    "reservations/booking/table_assignment.py",
+    "reservations/booking_page/colors.py",
+)
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,
@@ -133,7 +139,7 @@ def by_key(texts: Catalog) -> dict[Key, tuple[str, ...]]:
 
 
 def texts_of_guests() -> frozenset[Key]:
-    return frozenset(key for path, key in marked_texts() if path.startswith(OF_GUESTS))
+    return frozenset(key for path, key in marked_texts() if path.startswith(OF_GUESTS) and path not in OF_STAFF)
 
 
 def all_texts() -> frozenset[Key]:
