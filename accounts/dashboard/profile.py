@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.lifecycle import closure
-from accounts.models import Membership, User
+from accounts.models import Membership, User, Venue
 from accounts.tenancy import team
 from framework.forms.domain_errors import errors_as_messages
 
@@ -33,7 +33,11 @@ def profile(request: HttpRequest) -> HttpResponse:
         form.save()
         messages.success(request, "Name saved.")
         return redirect("profile")
-    context = {"form": form, "memberships": list_memberships(user)}
+    context = {
+        "form": form,
+        "memberships": list_memberships(user),
+        "venues": Venue.objects.for_member(user).by_name(),
+    }
     return render(request, "dashboard/profile.html", context, status=400 if request.method == "POST" else 200)
 
 
