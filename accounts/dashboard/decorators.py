@@ -36,6 +36,7 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
 
     The URL contains the venue (`ven_...`). Signed-out users are redirected to sign-in. Non-members get 404, members
     without the right 403, and methods that the page does not support 405. `section` is the current menu entry.
+    The current time zone is the venue's.
     """
 
     def decorator(view: PageView) -> PageView:
@@ -60,13 +61,14 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
             staff_access.record(access, now=timezone.now())
             page_request = cast("PageRequest", request)
             page_request.access, page_request.section = access, section
-            if request.method in SAFE:
-                # Parts that a page fetches do not count: two open pages would take turns.
-                if not getattr(request, "htmx", None):
-                    access.user.remember_venue(access.venue)
-                return view(page_request, **kwargs)
-            with actor.acting_as(access.actor):
-                return view(page_request, **kwargs)
+            with timezone.override(access.venue.timezone):
+                if request.method in SAFE:
+                    # Parts that a page fetches do not count: two open pages would take turns.
+                    if not getattr(request, "htmx", None):
+                        access.user.remember_venue(access.venue)
+                    return view(page_request, **kwargs)
+                with actor.acting_as(access.actor):
+                    return view(page_request, **kwargs)
 
         return wrapper
 

@@ -3,9 +3,10 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import framework.public_ids
 from django.conf import settings
 from django.db import migrations, models
+
+import framework.public_ids
 
 
 class Migration(migrations.Migration):

@@ -35,8 +35,8 @@ def build_event_ctes(*, record: str, source: str) -> str:
     """Return CTEs that store an event of a venue, for the WITH of the statement that makes the change.
 
     `record` is the SQL expression of the record, `source` its FROM clause: `FROM counted`. The CTEs are `event`,
-    `endpoint`, `delivery` and `alert`. Pass the values of `build_event_values`, and the number of rows of `delivery` to
-    `enqueue_deliveries`.
+    `endpoint`, `delivery` and `alert`. Pass the values of `build_event_values`, and the number of rows of `delivery`
+    to `enqueue_deliveries`.
     """
     return CTES.format(subscribers=VENUE_SUBSCRIBERS, **ONE, record=record, source=source)
 

@@ -1,12 +1,31 @@
-"""The page for a form whose CSRF token is missing or old, for instance because its user has signed in again since."""
+"""The page that offers a form again: whose CSRF token is missing or old, or whose user has been signed out since."""
 
+from collections.abc import Callable
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import render, resolve_url
+from django.urls import reverse
 
 from reservations.self_service import views as self_service
 
 # Fields that the page does not repeat.
 OMITTED = ("csrfmiddlewaretoken", "passw", "secret", "code", "otp")
+
+
+class SignedOutFormMiddleware:
+    """Offers a form again that was refused because its user is signed out, instead of opening the sign-in page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        path, has_next, _ = response.headers.get("Location", "").partition("?next=")
+        if request.method != "POST" or not has_next or request.user.is_authenticated:
+            return response
+        is_refused = path in (resolve_url(settings.LOGIN_URL), reverse("admin:login"))
+        return csrf_failed(request) if is_refused else response
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
