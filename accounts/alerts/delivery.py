@@ -141,7 +141,7 @@ def send_mail(subscription: AlertSubscription, alerts: Sequence[Alert], *, now: 
 
 
 def send_pushes(pushes: Sequence[tuple[AlertSubscription, Sequence[Alert]]], *, now: datetime) -> int:
-    """Send a message to each browser of each member at once, and store the outcomes; return how many members got it."""
+    """Send messages to all browsers at once, and store the outcomes; return how many members got theirs."""
     users = [subscription.membership.user_id for subscription, _alerts in pushes]
     devices: dict[int, list[PushDevice]] = {}
     for device in PushDevice.objects.filter(user__in=users).order_by("pk"):
