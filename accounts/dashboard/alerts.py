@@ -32,10 +32,10 @@ class AlertsForm(forms.Form):
         label=gettext_lazy("By email"), widget=forms.CheckboxSelectMultiple, required=False
     )
     push = forms.MultipleChoiceField(
-        label=gettext_lazy("As a notification of your browsers"), widget=forms.CheckboxSelectMultiple, required=False
+        label=gettext_lazy("By notification in your browsers"), widget=forms.CheckboxSelectMultiple, required=False
     )
     quiet_from = forms.TimeField(label=gettext_lazy("Quiet hours from"), widget=TimeInput, required=False)
-    quiet_until = forms.TimeField(label=gettext_lazy("until"), widget=TimeInput, required=False)
+    quiet_until = forms.TimeField(label=gettext_lazy("Quiet hours until"), widget=TimeInput, required=False)
 
     def __init__(self, *args: object, access: Access, **options: object) -> None:
         super().__init__(*args, **{"label_suffix": ""} | options)  # type: ignore[arg-type]  # those of Form
@@ -91,14 +91,14 @@ def add_device(request: PageRequest) -> HttpResponse:
             name=describe_browser(request.headers.get("User-Agent", "")),
             now=timezone.now(),
         )
-        messages.success(request, _("This browser shows notifications. Choose below what they tell."))
+        messages.success(request, _("This browser shows notifications from now on."))
     return redirect("alerts", venue=access.venue.public_id)
 
 
 @page(section="alerts", methods=("POST",))
 def remove_device(request: PageRequest, device: UUID) -> HttpResponse:
     get_object_or_404(PushDevice, user=request.access.user, pk=device).delete()
-    messages.success(request, _("The browser shows no more notifications."))
+    messages.success(request, _("The browser was removed."))
     return redirect("alerts", venue=request.access.venue.public_id)
 
 

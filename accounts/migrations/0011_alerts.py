@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                                 ("order_cancelled", "Order cancelled"),
                                 ("reservation_confirmed", "New reservation"),
                                 ("reservation_requested", "Request to decide"),
-                                ("reservation_cancelled", "Reservation cancelled by the guest"),
+                                ("reservation_cancelled", "Reservation cancelled"),
                             ],
                             max_length=32,
                         ),

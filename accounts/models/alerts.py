@@ -23,7 +23,7 @@ class AlertKind(models.TextChoices):
     ORDER_CANCELLED = "order_cancelled", _("Order cancelled")
     RESERVATION_CONFIRMED = "reservation_confirmed", _("New reservation")
     RESERVATION_REQUESTED = "reservation_requested", _("Request to decide")
-    RESERVATION_CANCELLED = "reservation_cancelled", _("Reservation cancelled by the guest")
+    RESERVATION_CANCELLED = "reservation_cancelled", _("Reservation cancelled")
 
 
 class AlertSubscription(models.Model):
