@@ -6,8 +6,11 @@ from collections.abc import Collection
 from datetime import datetime, time
 
 from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Least
 
 from accounts.alerts import web_push
+from accounts.alerts.delivery import LEASE
 from accounts.alerts.kinds import RIGHTS
 from accounts.models import AlertKind, AlertSubscription, Membership, PushDevice, User
 from accounts.tenancy.permissions import Access
@@ -39,22 +42,22 @@ def save(
     quiet_until: time | None,
     now: datetime,
 ) -> None:
-    """Store what the member is alerted of. What waits for the end of former quiet hours is told by the new ones."""
+    """Store what the member is alerted of. What waits for the end of former quiet hours is told by the new ones.
+
+    A worker that is sending at this moment keeps its lease.
+    """
     with transaction.atomic():
         # A removal of the member at the same time waits, or was first: then nothing is stored.
         members = Membership.objects.select_for_update(no_key=True)
         membership = members.get(account=access.account, user=access.user)
         for channel, kinds in ((Channel.MAIL, mail), (Channel.PUSH, push)):
+            chosen = {"kinds": sorted(kinds), "quiet_from": quiet_from, "quiet_until": quiet_until}
             AlertSubscription.objects.update_or_create(
                 membership=membership,
                 venue=access.venue,
                 channel=channel,
-                defaults={
-                    "kinds": sorted(kinds),
-                    "quiet_from": quiet_from,
-                    "quiet_until": quiet_until,
-                    "next_send_at": now,
-                },
+                defaults=chosen | {"next_send_at": Least(F("next_send_at"), now + LEASE)},
+                create_defaults=chosen | {"next_send_at": now},
             )
 
 
