@@ -56,7 +56,7 @@ def sweep_webhooks(**_: Any) -> None:
 
 @shared_task(name="accounts.tasks.send_alerts")
 def send_alerts(**_: Any) -> None:
-    """Tell members of their venues' new events, and of what has happened in quiet hours that are over."""
+    """Send the alerts that are due: of new events, and of quiet hours that are over."""
     alert_delivery.send_due(clock=timezone.now)
 
 

@@ -1,8 +1,8 @@
 """Sends the alerts that wait: what a subscription has gathered is one message.
 
-A worker leases a subscription, outside of quiet hours, and tells all of its pending alerts at once. The next message
+A worker leases a subscription, outside of quiet hours, and sends all of its pending alerts at once. The next message
 follows a minute later at the earliest, so that twenty orders in a minute are not twenty messages, and what happens in
-quiet hours is told when they end. Mail goes to the outbox of mail in the transaction that marks the alerts sent. Web
+quiet hours is sent when they end. Mail goes to the outbox of mail in the transaction that marks the alerts sent. Web
 push is at-least-once: a worker that crashes after sending and before storing the result sends the message twice.
 """
 
@@ -105,7 +105,7 @@ def list_current(subscription: AlertSubscription, *, now: datetime) -> list[Aler
 
 
 def is_for(access: Access, subscription: AlertSubscription, alert: Alert) -> bool:
-    """Whether a member is told of an event: who wants it, may see it, and did not cause it."""
+    """Whether the member wants the alert, may see the event, and did not cause it."""
     kind = find_kind(alert.event.type, alert.event.record, actor=alert.event.actor)
     if kind is None or kind not in subscription.kinds:
         return False
@@ -123,7 +123,7 @@ def send_mail(subscription: AlertSubscription, alerts: Sequence[Alert], *, now: 
     """Store the mail; return whether this worker did. The outbox of mail sends it, and retries for a day."""
     with transaction.atomic():
         if finish(subscription, alerts, State.SENT, next_send_at=now + MIN_INTERVAL) < len(alerts):
-            # Another worker has told some of them after the lease had ended.
+            # Another worker has sent some of them after the lease had ended.
             transaction.set_rollback(True)
             return False
         context = {

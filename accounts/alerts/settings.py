@@ -42,7 +42,7 @@ def save(
     quiet_until: time | None,
     now: datetime,
 ) -> None:
-    """Store what the member is alerted of. What waits for the end of former quiet hours is told by the new ones.
+    """Store what the member is alerted of. Alerts that wait follow the new quiet hours.
 
     A worker that is sending at this moment keeps its lease.
     """

@@ -1,4 +1,4 @@
-"""Alerts of members: what each wants to hear of at a venue, the events that wait to be told, and their browsers."""
+"""Alerts of members: their choices at a venue, the events to send, and their browsers."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -75,7 +75,7 @@ class AlertSubscription(models.Model):
 
 
 class Alert(models.Model):
-    """An event that a subscription tells. Stored in the transaction of the event, deleted with it."""
+    """An event of a subscription. Stored in the transaction of the event, deleted with it."""
 
     class State(models.TextChoices):
         PENDING = "pending"

@@ -63,11 +63,11 @@ def test_an_order_is_mailed_once_to_each_member_who_wants_it(venue: Venue) -> No
     order = builders.order(venue, now=NOW)
     assert [send(), send()] == [1, 0]
     ((address, subject, text),) = mails()
-    assert (address, subject) == (ada.user.email, "Trattoria: New order 1: 20.90 EUR")
+    assert (address, subject) == (ada.user.email, "Trattoria: New order 1: 19.00 EUR")
     assert text == (
-        "New order 1: 20.90 EUR\n"
+        "New order 1: 19.00 EUR\n"
         f"http://127.0.0.1:8000/dashboard/{venue.public_id}/orders/{order.public_id}\n\n"
-        "You get this because you are in the team of Trattoria. Choose what you are told of, or nothing:\n"
+        "You get this because you are in the team of Trattoria. Choose your alerts, or none:\n"
         f"http://127.0.0.1:8000/dashboard/{venue.public_id}/alerts\n"
     )
 

@@ -33,7 +33,7 @@ def test_a_member_chooses_kinds_channels_and_quiet_hours(
         ("mail", ["order_placed", "reservation_requested"], time(22)),
         ("push", ["order_placed"], time(22)),
     ]
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         page = client.get(path_of(venue)).content.decode()
     assert page.count("checked") == 3
     assert 'value="22:00"' in page
@@ -73,6 +73,6 @@ def test_profile_and_overview_link_the_page(venue: Venue) -> None:
 
 def test_our_own_staff_get_no_alerts(venue: Venue) -> None:
     client: Client = builders.staff()
-    assert "Only members of the team are told of events." in client.get(path_of(venue)).content.decode()
+    assert "Only members of the team get alerts." in client.get(path_of(venue)).content.decode()
     client.post(path_of(venue), {"mail": ["order_placed"]})
     assert not AlertSubscription.objects.exists()

@@ -214,6 +214,7 @@ def test_the_service_worker_is_served_where_it_controls_no_page(venue: Venue, cl
     response = client.get("/static/accounts/alerts_worker.js")
     assert (response.status_code, response["Content-Type"]) == (200, 'text/javascript; charset="utf-8"')
     assert "Service-Worker-Allowed" not in response
+    response.close()
     page = users.member(venue).get(f"/dashboard/{venue.public_id}/alerts")
     assert "default-src 'self'" in page["Content-Security-Policy"]
     assert to_text(web_push.public_key()) in page.content.decode()
