@@ -66,7 +66,6 @@ def test_the_kitchen_chooses_among_orders_only(venue: Venue) -> None:
 
 def test_profile_and_overview_link_the_page(venue: Venue) -> None:
     client = users.member(venue)
-    builders.order(venue)
     for path in ("/dashboard/you", f"/dashboard/{venue.public_id}"):
         assert f'href="{path_of(venue)}"' in client.get(path).content.decode(), path
 
