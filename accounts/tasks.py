@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts import mail_outbox
+from accounts.alerts import delivery as alert_delivery
 from accounts.lifecycle import closure
 from accounts.models import ApiCall, ApiCallCount, Event, IdempotentCall, WebhookDelivery
 from accounts.webhooks import auto_disable, delivery_queue, dispatcher
@@ -51,6 +52,12 @@ def sweep_webhooks(**_: Any) -> None:
     delivery_queue.requeue_ahead(now=timezone.now())
     delivery_queue.fail_abandoned(now=timezone.now())
     deliver_webhooks()
+
+
+@shared_task(name="accounts.tasks.send_alerts")
+def send_alerts(**_: Any) -> None:
+    """Send the alerts that are due: of new events, and of quiet hours that are over."""
+    alert_delivery.send_due(clock=timezone.now)
 
 
 @shared_task(name="accounts.tasks.disable_failing_webhook_endpoints")

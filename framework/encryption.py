@@ -33,9 +33,11 @@ def decrypt(encrypted: str | bytes, *, purpose: str) -> str:
 @lru_cache(maxsize=16)
 def _fernet(purpose: str, secret_key: str, fallbacks: tuple[str, ...]) -> MultiFernet:
     """Encrypts under SECRET_KEY, decrypts under its fallbacks too."""
+    keys = (derive_key(key, purpose=purpose) for key in (secret_key, *fallbacks))
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])
+
+
+def derive_key(secret_key: str, *, purpose: str, length: int = 32) -> bytes:
+    """Return a key of this purpose, of `length` bytes: always the same one of a SECRET_KEY."""
     info = f"tablewire: {purpose}".encode()
-
-    def derive(key: str) -> bytes:
-        return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(key.encode())
-
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(derive(key))) for key in (secret_key, *fallbacks)])
+    return HKDF(algorithm=SHA256(), length=length, salt=None, info=info).derive(secret_key.encode())

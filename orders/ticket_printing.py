@@ -10,10 +10,14 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
+from accounts.models import Venue
 from framework.db.locks import AdvisoryLock
 from framework.resilience.circuit_breaker import CircuitBreaker
-from orders.models import Order, OrderingSettings, Orders
+from orders.models import Fulfilment, Order, OrderingSettings, Orders
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -22,6 +26,8 @@ LOCK = AdvisoryLock("ticket printing")
 MAX_AGE = timedelta(hours=2)
 MAX_TICKETS = 50
 TIMEOUT_S = 2
+# Printers have no characters of these languages.
+UNPRINTABLE_LANGUAGES = ("ja",)
 # By address and port: a printer that is away takes little of the workers' time.
 breakers: defaultdict[tuple[str, int], CircuitBreaker] = defaultdict(
     lambda: CircuitBreaker("a ticket printer", fallback="its tickets wait", recovery_s=15)
@@ -67,7 +73,7 @@ def print_tickets(venue: UUID, *, now: datetime) -> None:
         try:
             with socket.create_connection(printer, timeout=TIMEOUT_S) as connection:
                 for order in orders:
-                    ticket = build_ticket(order, timezone=venue_settings.venue.timezone)
+                    ticket = build_ticket(order, venue_settings.venue)
                     # Marked before it is sent: a ticket that may have been printed is not printed again.
                     if Order.objects.filter(pk=order.pk, ticket_printed_at=None).update(ticket_printed_at=now):
                         connection.sendall(ticket)
@@ -78,21 +84,31 @@ def print_tickets(venue: UUID, *, now: datetime) -> None:
             breaker.record_success()
 
 
-def build_ticket(order: Order, *, timezone: str) -> bytes:
-    """Return the ticket in ESC/POS. Characters that the printer does not have become question marks."""
+def build_ticket(order: Order, venue: Venue) -> bytes:
+    """Return the ticket in ESC/POS, in the venue's language if the printer has its characters, else in English.
+
+    Other characters that the printer does not have become question marks.
+    """
+    with translation.override(settings.LANGUAGE_CODE if venue.language in UNPRINTABLE_LANGUAGES else venue.language):
+        return _build_ticket(order, ZoneInfo(venue.timezone))
+
+
+def _build_ticket(order: Order, zone: ZoneInfo) -> bytes:
     # Slow to import, and only installed with the extra `printing`.
     from escpos.printer import Dummy
 
-    ticket, zone = Dummy(), ZoneInfo(timezone)
+    ticket = Dummy()
     ticket.hw("INIT")
     ticket.set(bold=True, double_width=True, double_height=True)
-    ticket.textln(f"Order {order.number}")
+    ticket.textln(_("Order %(number)s") % {"number": order.number})
     due_at, placed_at = order.due_at.astimezone(zone), order.created_at.astimezone(zone)
-    ticket.textln(f"Due {due_at:%H:%M}" if due_at.date() == placed_at.date() else f"Due {due_at:%Y-%m-%d %H:%M}")
+    due = f"{due_at:%H:%M}" if due_at.date() == placed_at.date() else f"{due_at:%Y-%m-%d %H:%M}"
+    ticket.textln(_("Due %(time)s") % {"time": due})
     if order.table:
-        ticket.textln(f"Table {clean(order.table)}")
+        ticket.textln(_("Table %(table)s") % {"table": clean(order.table)})
     ticket.set(bold=False, normal_textsize=True)
-    ticket.textln(f"{order.fulfilment.upper().replace('_', '-')}, placed {placed_at:%Y-%m-%d %H:%M}")
+    ticket.textln(name_fulfilment(order))
+    ticket.textln(_("Placed %(time)s") % {"time": f"{placed_at:%Y-%m-%d %H:%M}"})
     ticket.ln()
     for line in order.items.all():
         ticket.set(bold=True, double_height=True)
@@ -105,11 +121,22 @@ def build_ticket(order: Order, *, timezone: str) -> bytes:
     ticket.ln()
     for text in (order.delivery_address or "").splitlines():
         ticket.textln(clean(text))
-    payment = "PAID" if order.payment_state == Order.PaymentState.PAID else order.payment_method
+    payment = pgettext("order", "PAID") if order.payment_state == Order.PaymentState.PAID else order.payment_method
     ticket.textln(clean(f"{order.contact_name or order.customer_id}, {payment}"))
     ticket.cut()
     output: bytes = ticket.output
     return output
+
+
+def name_fulfilment(order: Order) -> str:
+    """Return how the order leaves the kitchen."""
+    match order.fulfilment:
+        case Fulfilment.DINE_IN:
+            return pgettext("order", "DINE-IN")
+        case Fulfilment.DELIVERY:
+            return pgettext("order", "DELIVERY")
+        case _:
+            return pgettext("order", "PICK-UP")
 
 
 def clean(text: str) -> str:

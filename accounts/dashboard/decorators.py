@@ -36,6 +36,7 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
 
     The URL contains the venue (`ven_...`). Signed-out users are redirected to sign-in. Non-members get 404, members
     without the right 403, and methods that the page does not support 405. `section` is the current menu entry.
+    The current time zone is the venue's.
     """
 
     def decorator(view: PageView) -> PageView:
@@ -55,20 +56,22 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
             if access is None:
                 raise Http404
             has_right = access.may_view if request.method in SAFE else access.may
-            if rights and not any(map(has_right, rights)):
+            # Those of our staff who only view have no rights.
+            if not (any(map(has_right, rights)) if rights else request.method in SAFE or access.rights):
                 raise PermissionDenied
             if request.method not in methods:
                 return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
             staff_access.record(access, now=timezone.now())
             page_request = cast("PageRequest", request)
             page_request.access, page_request.section = access, section
-            if request.method in SAFE:
-                # Parts that a page fetches do not count: two open pages would take turns.
-                if not getattr(request, "htmx", None):
-                    access.user.remember_venue(access.venue)
-                return view(page_request, **kwargs)
-            with actor.acting_as(access.actor):
-                return view(page_request, **kwargs)
+            with timezone.override(access.venue.timezone):
+                if request.method in SAFE:
+                    # Parts that a page fetches do not count: two open pages would take turns.
+                    if not getattr(request, "htmx", None):
+                        access.user.remember_venue(access.venue)
+                    return view(page_request, **kwargs)
+                with actor.acting_as(access.actor):
+                    return view(page_request, **kwargs)
 
         return wrapper
 

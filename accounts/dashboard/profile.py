@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.lifecycle import closure
-from accounts.models import Membership, User
+from accounts.models import Membership, User, Venue
 from accounts.sign_in.language_middleware import language_of
 from accounts.tenancy import team
 from framework.forms.domain_errors import errors_as_messages
@@ -58,7 +58,11 @@ def profile(request: HttpRequest) -> HttpResponse:
         with translation.override(language_of(request)):
             messages.success(request, _("Profile saved."))
         return redirect("profile")
-    context = {"form": form, "memberships": list_memberships(user)}
+    context = {
+        "form": form,
+        "memberships": list_memberships(user),
+        "venues": Venue.objects.for_member(user).by_name(),
+    }
     return render(request, "dashboard/profile.html", context, status=400 if request.method == "POST" else 200)
 
 

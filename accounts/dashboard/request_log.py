@@ -135,10 +135,8 @@ def list_requests(request: PageRequest) -> HttpResponse:
             return redirect("request", venue=venue.public_id, call=call.public_id)
         return render(request, "accounts/request_not_found.html", {"request_id": request_id[:100]}, status=404)
     keys = list(ApiKey.objects.filter(venue=venue).order_by("-created_at", "-pk")[:200])
-    with timezone.override(venue.timezone):
-        form = FilterForm(request.GET, keys=keys)
-        is_valid = form.is_valid()
-    if not is_valid:
+    form = FilterForm(request.GET, keys=keys)
+    if not form.is_valid():
         return render(request, "accounts/request_log.html", {"form": form, "rows": []}, status=400)
     cursor = request.GET.get("before", "")
     before = find_call(venue, cursor) if cursor else None

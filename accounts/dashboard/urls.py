@@ -4,6 +4,7 @@ from django.urls import path
 
 from accounts.dashboard import (
     account,
+    alerts,
     api_keys,
     api_usage,
     demo_data,
@@ -51,6 +52,9 @@ urlpatterns = [
         deliveries.resend,
         name="delivery-resend",
     ),
+    path("<slug:venue>/alerts", alerts.edit_alerts, name="alerts"),
+    path("<slug:venue>/alerts/browsers", alerts.add_device, name="alert-device-add"),
+    path("<slug:venue>/alerts/browsers/<uuid:device>/remove", alerts.remove_device, name="alert-device-remove"),
     path("<slug:venue>/settings", venues.show, name="venue-settings"),
     path("<slug:venue>/settings/save/<slug:part>", venues.save_section, name="venue-save"),
     path("<slug:venue>/team", team.list_team, name="team"),

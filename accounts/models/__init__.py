@@ -1,5 +1,6 @@
-"""Users, accounts, venues, API keys, the request log, and the events and webhooks of a venue."""
+"""Users, accounts, venues, API keys, the request log, and the events, webhooks and alerts of a venue."""
 
+from accounts.models.alerts import Alert, AlertKind, AlertSubscription, PushDevice
 from accounts.models.api_keys import ApiKey, Scope
 from accounts.models.counters import RecordCount
 from accounts.models.demo_data import DemoData

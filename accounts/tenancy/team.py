@@ -246,7 +246,13 @@ def delete_membership(membership: Membership, *, now: datetime) -> None:
     Invitation.objects.filter(
         account=membership.account_id, invited_by=membership.user_id, accepted_at=None, withdrawn_at=None
     ).update(withdrawn_at=now)
+    mail_outbox.cancel(mail_topic(membership.pk))
     membership.delete()
+
+
+def mail_topic(membership_id: int) -> str:
+    """Return the topic of mail that is for this member only."""
+    return f"membership {membership_id}"
 
 
 def lock_account(account_id: UUID) -> Account:

@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 from django.db import transaction
 
+from accounts.alerts.kinds import find_kind
 from accounts.models import EventType, Venue
 from accounts.tasks import enqueue_webhook_delivery
 from framework.db import prepared_statements
@@ -34,8 +35,8 @@ def build_event_ctes(*, record: str, source: str) -> str:
     """Return CTEs that store an event of a venue, for the WITH of the statement that makes the change.
 
     `record` is the SQL expression of the record, `source` its FROM clause: `FROM counted`. The CTEs are `event`,
-    `endpoint` and `delivery`. Pass the values of `build_event_values`, and the number of rows of `delivery` to
-    `enqueue_deliveries`.
+    `endpoint`, `delivery` and `alert`. Pass the values of `build_event_values`, and the number of rows of `delivery`
+    to `enqueue_deliveries`.
     """
     return CTES.format(subscribers=VENUE_SUBSCRIBERS, **ONE, record=record, source=source)
 
@@ -59,6 +60,7 @@ def build_event_values(
         "subject": subject,
         "actor": actor,
         "record": dump(record),
+        "alert": find_kind(kind, record, actor=actor),
         "now": now,
     }
 

@@ -56,18 +56,18 @@ class AddressForbidden(Exception):
     """A host resolves to a forbidden address. The message is for the customer and reveals nothing of our network."""
 
 
-def parse_url(url: str) -> httpcore.URL:
+def parse_url(url: str, *, max_length: int = MAX_URL_LENGTH) -> httpcore.URL:
     """Parse and validate a URL, without the network. Raises InvalidWebhookUrl.
 
     The connection uses these parts: no second URL parser could read the URL differently.
     """
-    if len(url) > MAX_URL_LENGTH or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
+    if len(url) > max_length or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
         raise InvalidWebhookUrl(
             _(
                 "A URL has at most %(number)s ASCII characters: write other characters of a host as xn--…, those of a"
                 " path with %%."
             )
-            % {"number": MAX_URL_LENGTH},
+            % {"number": max_length},
             param="url",
         )
     try:

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
@@ -92,7 +91,7 @@ class OrderForm(forms.Form):
             wallet__in=self.wallets, changes_from__isnull=False, status__in=spec.STATUSES_WITH_FILES
         )
         earlier = [
-            (each.public_id, f"{each.dataset}, {date_format(timezone.localtime(each.created_at), SHORT_DATETIME)}")
+            (each.public_id, f"{each.dataset}, {format_moment(each.created_at)}")
             for each in began.only("dataset", "created_at").order_by("-pk")[:50]
         ]
         cast("forms.ChoiceField", self.fields["wallet"]).choices = addresses
@@ -206,19 +205,26 @@ def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
 @page(Right.DATA, section=SECTION)
 def export(request: PageRequest, export: str) -> HttpResponse:
     """Show one export: progress, files and price. Three queries besides those of the `page` decorator."""
-    found, zone = found_one(request, export), ZoneInfo(request.access.venue.timezone)
+    found = found_one(request, export)
     context = with_files(found, now=timezone.now())
-    filters = [(name.replace("_", " "), str(value)) for name, value in found.filter.items()]
-    context |= {"filters": filters, "reorder_query": reorder_query(found, zone)}
+    since = found.filter.get("updated_since")
+    values = found.filter | ({"updated_since": format_moment(datetime.fromisoformat(since))} if since else {})
+    filters = [(name.replace("_", " "), str(value)) for name, value in values.items()]
+    context |= {"filters": filters, "reorder_query": reorder_query(found)}
     return render(request, "catalogue/dashboard/export.html", context)
 
 
-def reorder_query(export: Export, zone: ZoneInfo) -> str:
+def format_moment(moment: datetime) -> str:
+    """Format a moment in the current time zone, the venue's."""
+    return date_format(timezone.localtime(moment), SHORT_DATETIME)
+
+
+def reorder_query(export: Export) -> str:
     """Return the query string that fills the form with the same order."""
     query: dict[str, Any] = {"dataset": export.dataset, "format": export.format, "wallet": export.wallet_id}
     query |= {name: export.filter[name] for name in ("market", "status") if export.filter.get(name)}
     if since := export.filter.get("updated_since"):
-        query["updated_since"] = f"{datetime.fromisoformat(since).astimezone(zone):%Y-%m-%dT%H:%M}"
+        query["updated_since"] = f"{timezone.localtime(datetime.fromisoformat(since)):%Y-%m-%dT%H:%M}"
     return urlencode(query | {"groups": export.fields}, doseq=True)
 
 
@@ -249,12 +255,7 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Show the price of an export; a free one can be ordered here. Times are of the venue's time zone."""
-    with timezone.override(request.access.venue.timezone):
-        return order_or_quote(request)
-
-
-def order_or_quote(request: PageRequest) -> HttpResponse:
+    """Show the price of an export; a free one can be ordered here."""
     account, now = request.access.account, timezone.now()
     wallets = list_wallets(account, now=now)
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}

@@ -85,6 +85,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "config.website.csrf.SignedOutFormMiddleware",
     "framework.admin.nul_byte_middleware.NulByteMiddleware",
     "framework.forms.invisible_text_middleware.InvisibleTextMiddleware",
     "framework.page_errors.DatabaseErrorMiddleware",

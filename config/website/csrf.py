@@ -1,12 +1,31 @@
-"""The page for a form whose CSRF token is missing or old, for instance because its user has signed in again since."""
+"""The page that offers a form again: whose CSRF token is missing or old, or whose user has been signed out since."""
 
+from collections.abc import Callable
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import render, resolve_url
+from django.urls import reverse
 
 from reservations.self_service import views as self_service
 
 # Fields that the page does not repeat.
 OMITTED = ("csrfmiddlewaretoken", "passw", "secret", "code", "otp")
+
+
+class SignedOutFormMiddleware:
+    """Offers a form again that was refused because its user is signed out, instead of opening the sign-in page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        path, has_next, _ = response.headers.get("Location", "").partition("?next=")
+        if request.method != "POST" or not has_next or request.user.is_authenticated:
+            return response
+        is_refused = path in (resolve_url(settings.LOGIN_URL), reverse("admin:login"))
+        return csrf_failed(request) if is_refused and is_our_form(request) else response
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -17,18 +36,25 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     match = request.resolver_match
     if match is not None and str(match.url_name).startswith("guest"):
         return self_service.csrf_failed(request, match.kwargs["token"])
-    own_origin = f"{request.scheme}://{request.get_host()}"
-    is_our_form = request.headers.get("Origin") == own_origin
+    is_ours = is_our_form(request)
     referer = request.headers.get("Referer", "")
     context = {
-        "fields": list_fields(request) if is_our_form else [],
-        "has_files": is_our_form and bool(request.FILES),
+        "fields": list_fields(request) if is_ours else [],
+        "has_files": is_ours and bool(request.FILES),
         "is_signed_in": request.user.is_authenticated,
         "path": request.get_full_path(),
         # The path of the form may have no page of its own.
-        "page": referer if referer.startswith(f"{own_origin}/") else "/",
+        "page": referer if referer.startswith(f"{own_origin(request)}/") else "/",
     }
     return render(request, "403_csrf.html", context, status=403)
+
+
+def own_origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"
+
+
+def is_our_form(request: HttpRequest) -> bool:
+    return request.headers.get("Origin") == own_origin(request)
 
 
 def list_fields(request: HttpRequest) -> list[tuple[str, str]]:

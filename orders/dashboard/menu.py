@@ -170,12 +170,6 @@ def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
     """Add or edit a dish or a category."""
-    with timezone.override(request.access.venue.timezone):
-        return edit_row(request, kind, key)
-
-
-def edit_row(request: PageRequest, kind: str, key: UUID | None) -> HttpResponse:
-    """Add or edit a row; the current time zone is that of the venue."""
     venue = request.access.venue
     row: Any = get_row(request, kind, key) if key else None
     menu = get_menu(request)

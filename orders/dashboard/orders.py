@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
@@ -23,6 +23,7 @@ from orders.dashboard.board import STATES, CancellationForm, apply_action, forma
 from orders.dashboard.reports import get_today
 from orders.models import Order
 from orders.search import FilterForm
+from orders.ticket_printing import name_fulfilment
 
 EVENT_LABELS = {
     EventType.ORDER_CREATED: pgettext_lazy("event of an order", "Placed"),
@@ -146,9 +147,12 @@ def show_order(request: PageRequest, *, order: str) -> HttpResponse:
 @xframe_options_sameorigin
 @page(Right.ORDERS, section="orders")
 def show_ticket(request: PageRequest, *, order: str) -> HttpResponse:
-    """Render the kitchen ticket for 80 mm paper."""
-    found = get_order(request, order, prep=board.read_settings(request.access.venue).prep)
-    return render(request, "orders/ticket.html", {"order": found, "id": found.public_id, **format_amounts(found)})
+    """Render the kitchen ticket for 80 mm paper, in the venue's language."""
+    venue = request.access.venue
+    found = get_order(request, order, prep=board.read_settings(venue).prep)
+    with translation.override(venue.language):
+        context = {"order": found, "id": found.public_id, "fulfilment": name_fulfilment(found)}
+        return render(request, "orders/ticket.html", context | format_amounts(found))
 
 
 @page(Right.ORDERS, section="orders", methods=("POST",))

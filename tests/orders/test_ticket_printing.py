@@ -123,6 +123,24 @@ def test_a_new_order_is_printed_once_with_its_number_due_time_table_lines_and_no
     assert b"old" not in output
 
 
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        ("de", ["Bestellung 1", "F\xe4llig 13:15", "Tisch T5", "IM HAUS", "Bestellt 2026-11-21 13:00"]),
+        ("ja", ["Order 1", "Due 13:15", "Table T5", "DINE-IN", "Placed 2026-11-21 13:00"]),
+    ],
+)
+def test_a_ticket_is_in_the_language_of_the_venue_if_the_printer_has_its_characters(
+    venue: Venue, language: str, texts: list[str]
+) -> None:
+    venue.language = language
+    builders.order(venue, now=NOON)
+    Order.objects.update(is_dine_in=True, table="T5")
+    order = Order.objects.with_due_at(timedelta(minutes=15)).with_items().get()
+    output = ticket_printing.build_ticket(order, venue).decode("cp437")
+    assert [text for text in texts if text not in output] == []
+
+
 def test_an_order_waits_for_a_printer_that_is_away(venue: Venue) -> None:
     with closing(listen_on_free_port()) as server:
         port = server.getsockname()[1]

@@ -152,10 +152,8 @@ def send_test_event(request: PageRequest, *, endpoint: str) -> HttpResponse:
 def resend_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Resend the deliveries that failed since a time in the venue's time zone."""
     row = get_endpoint(request, endpoint)
-    with timezone.override(request.access.venue.timezone):
-        form = SinceForm(request.POST)
-        is_valid = form.is_valid()
-    if not is_valid:
+    form = SinceForm(request.POST)
+    if not form.is_valid():
         messages.error(request, _("Enter a date and a time. Nothing was resent."))
         return redirect_to_endpoint(row, request)
     with errors_as_messages(request):

@@ -53,6 +53,12 @@ document.addEventListener("keydown", (event) => {
   (menu.open && menu.checkVisibility() ? menu : document).querySelector(".search input").select();
 });
 
+// The token of a form that waits until its user has signed in, in another tab, is of the session before.
+document.addEventListener("submit", (event) => {
+  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
+  if (event.target.hasAttribute("data-fresh-token") && token) event.target.elements.csrfmiddlewaretoken.value = token[1];
+});
+
 // Submit a form only once, even if the button is pressed repeatedly. It can be submitted again after going back.
 document.addEventListener("submit", (event) => {
   const form = event.target;

@@ -97,7 +97,7 @@ def test_the_owner_reads_the_openings_and_exports_them(venue: Venue, other_venue
     support.get(home(other_venue))
     page = owner.get(account).content.decode()
     assert page.count("support@example.com") == 1
-    assert "21 Nov 2026, 12:00" in page
+    assert "21 Nov 2026, 13:00" in page
     assert list(FILES["staff_access"](venue.account)) == [
         {"venue": venue.public_id, "email": "support@example.com", "opened_at": NOON}
     ]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import ApiCall, ApiKey, Invitation, Venue
+from accounts.models import ApiCall, ApiKey, Invitation, PushDevice, Venue
 from catalogue.models import Export
 from config import urls
 from framework.public_ids import new_id
@@ -65,6 +65,9 @@ def make_rows(venue: Venue) -> dict[str, Any]:
         "api_key": key,
         "delivery": delivery,
         "endpoint": delivery.endpoint,
+        "device": PushDevice.objects.create(
+            user=users.user(), endpoint="https://push.example.com/1", public_key=b"", auth_secret=b"", created_at=now
+        ),
         "membership": users.membership(venue, "host"),
         "invitation": Invitation.objects.create(
             account=venue.account,

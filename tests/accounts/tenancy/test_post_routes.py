@@ -21,6 +21,7 @@ from tests.support import builders, users
 pytestmark = pytest.mark.django_db
 
 MEMBERS = {
+    "own": {"owner", "manager", "host", "kitchen"},
     "orders": {"owner", "manager", "host", "kitchen"},
     "sales": {"owner", "manager"},
     "sold_out": {"owner", "manager", "host", "kitchen"},
@@ -120,6 +121,9 @@ RIGHTS = {
     "wallet-session-end": "data",
     "data-export-new": "data",
     "data-export-cancel": "data",
+    "alerts": "own",
+    "alert-device-add": "own",
+    "alert-device-remove": "own",
     "team": "team",
     "team-member": "team",
     "team-remove": "team",

@@ -24,7 +24,7 @@ def test_what_was_typed_can_be_submitted_again(venue: Venue, browser: Client) ->
     page = response.content.decode()
     assert response.status_code == 403
     assert "<h1>Please submit again</h1>" in page
-    assert f'<form method="post" action="{path}">' in page
+    assert f'<form method="post" action="{path}" data-fresh-token>' in page
     assert '<input type="hidden" name="name" value="Trattoria &lt;da&gt; Ada">' in page
     assert '<input type="hidden" name="address" value="Via Roma 1\n00184 Roma">' in page
     assert 'href="http://testserver/dashboard/x/settings"' in page
@@ -54,3 +54,34 @@ def test_signed_out_users_are_asked_to_sign_in_first(client: Client) -> None:
     guest = Client(enforce_csrf_checks=True)
     page = guest.post("/account/signup/", {"email": "ada@example.com"}, headers=OWN).content.decode()
     assert '<a href="/account/login/" target="_blank">Sign in</a> first.' in page
+
+
+def test_a_form_that_is_sent_signed_out_is_offered_again_after_sign_in(venue: Venue) -> None:
+    path, typed = "/dashboard/you", {"first_name": "Ada", "new_password": "hunter2"}
+    owner = users.membership(venue).user
+    browser = Client(enforce_csrf_checks=True)
+    browser.get("/account/login/")
+    token = browser.cookies["csrftoken"].value
+    response = browser.post(path, typed | {"csrfmiddlewaretoken": token}, headers=OWN)
+    page = response.content.decode()
+    assert response.status_code == 403
+    assert '<a href="/account/login/" target="_blank">Sign in</a> first.' in page
+    assert f'<form method="post" action="{path}" data-fresh-token>' in page
+    assert '<input type="hidden" name="first_name" value="Ada">' in page
+    assert "hunter2" not in page
+
+    # In another tab. The script of the page takes the token of the new session.
+    browser.force_login(owner)
+    browser.get(path)
+    fresh = browser.cookies["csrftoken"].value
+    assert browser.post(path, typed | {"csrfmiddlewaretoken": fresh}, headers=OWN).status_code == 302
+    owner.refresh_from_db()
+    assert owner.first_name == "Ada"
+
+
+@pytest.mark.parametrize("path", ["/dashboard/you", "/admin/accounts/venue/add/"])
+def test_forms_of_all_pages_are_offered_again(db: None, client: Client, path: str) -> None:
+    response = client.post(path, {"first_name": "Ada"}, headers=OWN)
+    assert (response.status_code, b"Submit again" in response.content) == (403, True)
+    assert client.post(path, {"first_name": "Ada"}, headers={"origin": "https://evil.example"}).status_code == 302
+    assert client.get(path).status_code == 302

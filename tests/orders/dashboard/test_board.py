@@ -535,9 +535,14 @@ def test_card_and_ticket_show_modifiers_table_and_due_time(venue: Venue, kitchen
     order = builders.order(venue)
     Order.objects.update(is_dine_in=True, table="T5")
     OrderItem.objects.update(modifiers=[{"name": "Large", "modifiers": [{"name": "<Thin>", "modifiers": []}]}])
-    for path in ("board", f"orders/{order.public_id}/ticket"):
+    Venue.objects.update(language="de")
+    expected = {
+        "board": ("able <b><bdi>T5</bdi></b>", "<b>13:15</b>"),
+        f"orders/{order.public_id}/ticket": ('<html lang="de">', "Fällig 13:15", "Tisch T5", "IM HAUS", "Drucken"),
+    }
+    for path, texts in expected.items():
         answer = kitchen.get(f"/dashboard/{venue.public_id}/{path}")
-        for text in ("Large, &lt;Thin&gt;</bdi>", "able <b><bdi>T5</bdi></b>", "<b>13:15</b>"):
+        for text in ("Large, &lt;Thin&gt;</bdi>", *texts):
             assert text in answer.content.decode()
     # The board prints it from a frame.
     assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"

@@ -1,0 +1,1 @@
+"""Alerts to members by mail and web push."""
