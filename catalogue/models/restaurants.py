@@ -92,6 +92,10 @@ class Restaurant(models.Model):
     phone = models.CharField(max_length=16, null=True, blank=True, help_text="E.164")
     phone_verified_at = models.DateTimeField(null=True, blank=True)
     website = models.URLField(max_length=500, null=True, blank=True)
+    menu_url = models.URLField(max_length=500, null=True, blank=True, help_text="Page with the menu")
+    description = models.CharField(
+        max_length=1000, null=True, blank=True, help_text="What the restaurant says about itself"
+    )
     rating = models.DecimalField(max_digits=2, decimal_places=1, null=True, blank=True)
     review_count = models.PositiveIntegerField(default=0)
     star_counts = ArrayField(

@@ -30,6 +30,8 @@ from framework.errors import InvalidRequest
 COLUMN_GROUPS: tuple[tuple[str, ...], ...] = (
     ("phone", "phone_verified_at"),
     ("website",),
+    ("menu_url",),
+    ("description",),
     ("neighborhood",),
     ("line1", "locality", "region", "postal_code"),
     ("latitude", "longitude"),
