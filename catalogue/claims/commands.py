@@ -14,9 +14,7 @@ from django.db.models import F, Q
 
 from accounts import mail_outbox
 from accounts.models import User, Venue
-from catalogue.claims import OWNER
-from catalogue.importers.field_provenance import MISSING
-from catalogue.models import Listing, Restaurant, RestaurantClaim, SourceRecord, Version
+from catalogue.models import Listing, Restaurant, RestaurantClaim, Source, SourceRecord, Version
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest, NotFound
 from framework.signed_tokens import KeyedHash
@@ -205,9 +203,9 @@ def _end(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -> boo
     if state == State.VERIFIED:
         Listing.objects.filter(restaurant=claim.restaurant_id, venue=claim.venue_id).update(is_active=False)
         records = SourceRecord.objects.filter(restaurant=claim.restaurant_id)
-        records.filter(source=OWNER).update(digest=MISSING)
+        records.filter(source=Source.OWNER).update(digest=SourceRecord.MISSING)
         # An empty digest matches no record, so the next import reads the rows again.
-        records.exclude(source=OWNER).update(digest="")
+        records.exclude(source=Source.OWNER).update(digest="")
     return True
 
 

@@ -1,7 +1,7 @@
-"""What a venue writes to the record of its claimed restaurant: fields, closed days, photos and replies to reviews.
+"""What a venue writes to the record of its claimed restaurant: fields, photos, replies to reviews, and offers.
 
 Each write locks the restaurant first, as imports and claims do, and checks the claim under the lock. The fields are
-those of a source record of OWNER, so that imports leave them alone; versions name the venue as the actor.
+those of a source record of Source.OWNER, so that imports leave them alone; versions name the venue as the actor.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,13 +10,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from PIL import Image
 
 from catalogue import reference_data
-from catalogue.claims import OWNER
 from catalogue.history import publish
-from catalogue.models import Photo, Restaurant, RestaurantClaim, Review, Source, SourceRecord
+from catalogue.models import FlowRule, Listing, Photo, Restaurant, RestaurantClaim, Review, Source, SourceRecord
 from catalogue.photos import uploads
 from catalogue.reviews import aggregates
 from framework.errors import InvalidRequest, NotFound
@@ -24,6 +23,7 @@ from framework.errors import InvalidRequest, NotFound
 # Not the digest of any record; not that of one that is missing either.
 CURRENT = "owner"
 MAX_PHOTOS = 50
+MAX_RULES = 50
 # Photos and texts of a restaurant about itself.
 LICENSE = "LicenseRef-Proprietary"
 
@@ -85,22 +85,21 @@ def _own_fields(claim: RestaurantClaim, names: set[str], *, now: datetime) -> No
     records = SourceRecord.objects.select_for_update().filter(restaurant=claim.restaurant_id).order_by("pk")
     own = None
     for record in records:
-        if (record.source_id, record.record) == (OWNER, claim.venue.public_id):
+        if (record.source_id, record.record) == (Source.OWNER, claim.public_id):
             own = record
         elif names.intersection(record.fields):
             record.fields = [name for name in record.fields if name not in names]
             record.save(update_fields=["fields"])
     if own is None:
-        own = SourceRecord(restaurant_id=claim.restaurant_id, source=_load_source(), record=claim.venue.public_id)
+        own = SourceRecord(restaurant_id=claim.restaurant_id, source=_load_source(), record=claim.public_id)
     own.digest, own.updated_at = CURRENT, now
     own.fields = sorted({*own.fields, *names})
-    # One of an earlier claim may be of another restaurant.
     own.save()
 
 
 def _load_source() -> Source:
-    row = next(row for row in reference_data.read_csv("sources") if row["key"] == OWNER)
-    return Source.objects.get_or_create(key=OWNER, defaults=row)[0]
+    row = next(row for row in reference_data.read_csv("sources") if row["key"] == Source.OWNER)
+    return Source.objects.get_or_create(key=Source.OWNER, defaults=row)[0]
 
 
 def add_photo(
@@ -125,7 +124,7 @@ def add_photo(
 
 def list_photos(restaurant: Restaurant) -> Any:
     """The photos of the restaurant's own, newest first, hidden ones too."""
-    return Photo.objects.filter(restaurant=restaurant, source=OWNER).order_by("-created_at", "-id")
+    return Photo.objects.filter(restaurant=restaurant, source=Source.OWNER).order_by("-created_at", "-id")
 
 
 def delete_photo(claim: RestaurantClaim, photo: UUID, *, now: datetime) -> None:
@@ -147,3 +146,47 @@ def reply_to_review(claim: RestaurantClaim, review: UUID, text: str, *, now: dat
         if not written:
             raise NotFound("There is no such review any more.")
         aggregates.update_restaurants([restaurant.pk], now=now)
+
+
+def set_bookable(claim: RestaurantClaim, *, is_active: bool, now: datetime) -> None:
+    """Join the restaurant to the venue, so that apps and assistants book its tables and offers; or switch that off.
+
+    Raises NotClaimed, InvalidRequest.
+    """
+    with editing(claim) as restaurant:
+        if is_active and claim.venue.timezone != restaurant.market.timezone:
+            raise InvalidRequest(
+                f"The time zone of your venue is {claim.venue.timezone}, that of the restaurant is"
+                f" {restaurant.market.timezone}. Correct it in the settings first."
+            )
+        try:
+            with transaction.atomic():
+                Listing.objects.update_or_create(
+                    restaurant=restaurant,
+                    venue=claim.venue,
+                    defaults={"is_active": is_active},
+                    create_defaults={"is_active": is_active, "created_at": now},
+                )
+        except IntegrityError as error:
+            raise InvalidRequest("Our staff have joined one of them to another. Ask them.") from error
+
+
+def save_rule(claim: RestaurantClaim, rule: FlowRule) -> None:
+    """Store a discount of the restaurant's own. Raises NotClaimed, InvalidRequest."""
+    with editing(claim) as restaurant:
+        if rule.pk is None and list_rules(restaurant).count() >= MAX_RULES:
+            raise InvalidRequest(f"There are {MAX_RULES} offers. Delete one first.")
+        rule.restaurant = restaurant
+        rule.save()
+
+
+def list_rules(restaurant: Restaurant) -> Any:
+    """The discounts that the restaurant or our staff have entered: imports leave them alone."""
+    return FlowRule.objects.filter(restaurant=restaurant, source_record=None).order_by("time", "pk")
+
+
+def delete_rule(claim: RestaurantClaim, rule: int) -> None:
+    """Delete a discount; its bookings stay. Raises NotClaimed, NotFound."""
+    with editing(claim) as restaurant:
+        if not list_rules(restaurant).filter(pk=rule).delete()[0]:
+            raise NotFound("There is no such offer any more.")

@@ -12,7 +12,7 @@ from framework.errors import InvalidRequest
 MAX_SPECIAL_DAYS = 200
 # Days that one entry closes.
 MAX_DAYS_AT_ONCE = 60
-_SPAN = re.compile(r"([0-2]?\d)[:.]([0-5]\d)\s*[-–—]\s*([0-2]?\d)[:.]([0-5]\d)")
+_SPAN = re.compile(r"([0-2]?\d)[:.]([0-5]\d)\s*[-\u2013]\s*([0-2]?\d)[:.]([0-5]\d)")
 
 
 def read_times(text: str) -> list[dict[str, str]]:
@@ -23,10 +23,9 @@ def read_times(text: str) -> list[dict[str, str]]:
     spans = []
     for part in filter(None, (part.strip() for part in re.split("[,;]", text))):
         match = _SPAN.fullmatch(part)
-        hours = (int(match[1]), int(match[3])) if match else (24, 24)
-        if match is None or hours[0] > 23 or hours > (hours[0], 24) or (hours[1] == 24 and match[4] != "00"):
+        if match is None or int(match[1]) > 23 or int(match[3] + match[4]) > 2400:
             raise InvalidHoursError(f'"{part}" is no time such as 12:00-14:30.')
-        spans.append({"open": f"{hours[0]:02}:{match[2]}", "close": f"{hours[1] % 24:02}:{match[4]}"})
+        spans.append({"open": f"{match[1]:0>2}:{match[2]}", "close": f"{int(match[3]) % 24:02}:{match[4]}"})
     return spans
 
 
@@ -68,7 +67,7 @@ def set_special_days(
 
     Days before yesterday are left out, as nobody asks for them. Raises InvalidRequest, InvalidHoursError.
     """
-    if not hours or not hours["periods"]:
+    if not hours or not hours.get("periods"):
         raise InvalidRequest("Enter the weekly hours first.", param="first")
     if first < today or not first <= last < first + timedelta(days=MAX_DAYS_AT_ONCE):
         raise InvalidRequest(f"Enter 1 to {MAX_DAYS_AT_ONCE} days from today on.", param="last")
@@ -97,7 +96,7 @@ def list_special_days(hours: Mapping[str, Any] | None, *, today: date) -> list[t
 
 def _upcoming(hours: Mapping[str, Any], *, today: date) -> list[dict[str, Any]]:
     yesterday = (today - timedelta(days=1)).isoformat()
-    return [special for special in hours["special_days"] if special["date"] >= yesterday]
+    return [special for special in hours.get("special_days", []) if special["date"] >= yesterday]
 
 
 def _with_special_days(hours: Mapping[str, Any], special_days: list[dict[str, Any]]) -> dict[str, Any]:

@@ -195,6 +195,10 @@ class Restaurant(models.Model):
 class SourceRecord(models.Model):
     """A record of a source about a restaurant: imports find the restaurant by its key."""
 
+    # The digest of a record that is missing in the newest release of its source, or of an owner whose claim ended. Its
+    # fields may be changed by others.
+    MISSING = "missing"
+
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="source_records")
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="records")
     record = models.CharField(max_length=120, help_text="The source's own id")

@@ -20,7 +20,9 @@ from catalogue.models import (
     PhotoImport,
     Report,
     Restaurant,
+    RestaurantClaim,
     Review,
+    Source,
     SourceRecord,
 )
 from catalogue.reviews import aggregates
@@ -70,6 +72,10 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
     if values := _values_to_fill(lost, survivor):
         Restaurant.objects.filter(pk=survivor.pk).update(**values, updated_at=now)
     Restaurant.objects.filter(pk=lost.pk).update(merged_into=survivor, updated_at=now)
+    # What the owner of the loser states counts for the survivor where its value was taken over.
+    for record in SourceRecord.objects.filter(restaurant=lost, source=Source.OWNER):
+        record.fields = [name for name in record.fields if name in values]
+        record.save(update_fields=["fields"])
     # Both may list the same photo: the survivor's entry stays.
     listed = PhotoImport.objects.filter(restaurant=survivor).values("url")
     PhotoImport.objects.filter(restaurant=lost, url__in=listed).delete()
@@ -77,6 +83,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
         model._default_manager.filter(restaurant=lost).update(restaurant=survivor)
     Insight.objects.filter(restaurant=lost).delete()
     _move_offers(lost.pk, survivor.pk, now=now)
+    _move_claims(lost.pk, survivor.pk, now=now)
     _move_reports(lost.pk, survivor.pk, now=now)
     _settle_candidates(lost.pk, survivor.pk, now=now)
     aggregates.update_restaurants([survivor.pk], now=now)
@@ -114,6 +121,23 @@ def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:
     Listing.objects.filter(restaurant=lost).update(is_active=False)
     FlowRule.objects.filter(restaurant=lost).update(active=False)
     FlowSlot.objects.filter(restaurant=lost, withdrawn_at=None, starts_at__gte=now).update(withdrawn_at=now)
+
+
+def _move_claims(lost: UUID, survivor: UUID, *, now: datetime) -> None:
+    """Move the claims; a verified one ends where the survivor is another venue's."""
+    of_others = [
+        *RestaurantClaim.objects.filter(restaurant=survivor, state="verified").values_list("venue", flat=True),
+        *Listing.objects.filter(restaurant=survivor).values_list("venue", flat=True),
+    ]
+    claims = RestaurantClaim.objects.filter(restaurant=lost)
+    if of_others:
+        ended = claims.filter(state="verified").exclude(venue__in=of_others)
+        for claim in ended:
+            SourceRecord.objects.filter(source=Source.OWNER, record=claim.public_id).update(
+                digest=SourceRecord.MISSING
+            )
+        ended.update(state="ended", decided_at=now, reason="The restaurant was merged into one of another venue.")
+    claims.update(restaurant=survivor)
 
 
 def _move_reports(lost: UUID, survivor: UUID, *, now: datetime) -> None:
