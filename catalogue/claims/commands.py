@@ -53,8 +53,8 @@ def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
 
     The website has to be a domain alone: below a path it may be one of many at the host of somebody else.
     """
-    parts = urlsplit(restaurant.website or "")
     try:
+        parts = urlsplit(restaurant.website or "")
         host = (parts.hostname or "").removeprefix("www.").encode("idna").decode()
         is_alone = parts.path in ("", "/") and not parts.query and parts.port is None
     except ValueError:
