@@ -46,6 +46,8 @@ class ListingForm(forms.ModelForm[Listing]):
                 f" {restaurant.market.timezone}. Correct the venue's time zone first.",
             )
         if restaurant and venue:
+            # Claims lock it too.
+            Restaurant.objects.select_for_update(no_key=True).get(pk=restaurant.pk)
             claims = RestaurantClaim.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), state="verified")
             if claims.exclude(restaurant=restaurant, venue=venue).exists():
                 self.add_error("venue", "Another venue has claimed this restaurant, or this venue another one.")
