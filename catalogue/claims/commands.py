@@ -31,6 +31,7 @@ MAX_CODES_OF_RESTAURANT = 3
 # Everybody can edit some of our sources: a website that is newer proves nothing.
 MIN_WEBSITE_AGE = timedelta(days=30)
 # The claimant chooses one of these, and writes no address.
+MAX_HOST_LENGTH = 200
 MAILBOXES = ("info", "contact", "hello", "mail", "office", "reservations", "booking")
 
 
@@ -59,7 +60,7 @@ def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
         is_alone = parts.path in ("", "/") and not parts.query and parts.port is None
     except ValueError:
         return []
-    if not is_alone or "." not in host or _is_ip_address(host):
+    if not is_alone or "." not in host or len(host) > MAX_HOST_LENGTH or _is_ip_address(host):
         return []
     newer = Version.objects.filter(restaurant=restaurant, at__gt=now - MIN_WEBSITE_AGE, patch__has_key="website")
     return [] if newer.exists() else [f"{mailbox}@{host}" for mailbox in MAILBOXES]

@@ -92,7 +92,13 @@ def save(request: PageRequest, part: str) -> HttpResponse:
             form = forms.PhotoForm(request.POST, request.FILES, prefix=part)
     if form.is_valid():
         with errors_on_form(form):
-            is_changed = _save(part, form, claim)
+            try:
+                is_changed = _save(part, form, claim)
+            except editing.RestaurantChanged:
+                # The user sees the page as it is now, and may save over it.
+                form.data = form.data.copy()
+                form.data[f"{part}-shown_version"] = restaurant.version
+                raise
             messages.success(request, _("Saved.") if is_changed else _("Nothing has changed."))
             return _redirect(request, part)
     return render_listing(request, claim, {part: form})

@@ -105,7 +105,9 @@ def test_details_hours_and_special_days_are_saved(
     assert (place.description, place.phone, place.website) == ("Fish", "+4532155657", None)
     assert owner.post(at(venue, "/save/details"), sent | {"details-phone": "nobody"}).status_code == 400
     stale = sent | {"details-phone": "32155658"}
-    assert "has changed since" in text(owner.post(at(venue, "/save/details"), stale))
+    page = owner.post(at(venue, "/save/details"), stale)
+    assert "has changed since" in text(page)
+    assert f'name="details-shown_version" value="{place.version}"' in page.content.decode()
 
     week = {f"week-day_{day}": "18:00-23:00" for day in range(6)} | {"week-shown_version": place.version}
     assert owner.post(at(venue, "/save/week"), week | {"week-day_6": "late"}).status_code == 400
