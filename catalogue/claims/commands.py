@@ -80,17 +80,17 @@ def request_claim(
     """Store a claim: verified at once if our staff have listed the restaurant with this venue, else with a code to
     `address`, else for our staff.
 
-    A restaurant that another venue has claimed is always decided by our staff. Raises ClaimRefused, NotFound.
+    A restaurant that another venue has claimed or is listed with is always decided by our staff. Raises ClaimRefused, NotFound.
     """
     if not mail_outbox.is_within_limit("claims", str(venue.account_id), limit=MAX_CLAIMS_OF_ACCOUNT):
         raise ClaimRefused("Too many claims today. Try again tomorrow.")
     claim = RestaurantClaim(venue=venue, restaurant=restaurant, note=note, requested_by=user, created_at=now)
     with transaction.atomic():
         restaurant = _lock_restaurant(restaurant)
-        is_listed = _is_listed(restaurant, venue)
+        is_listed, is_taken = _find_listings(restaurant, venue)
         if venue.is_sandbox and not is_listed:
             raise ClaimRefused("A sandbox cannot claim a restaurant. Use the restaurant itself.")
-        is_taken = RestaurantClaim.objects.filter(restaurant=restaurant, state=State.VERIFIED).exists()
+        is_taken |= RestaurantClaim.objects.filter(restaurant=restaurant, state=State.VERIFIED).exists()
         if is_listed and not is_taken:
             claim.method, claim.state, claim.decided_at = Method.LISTING, State.VERIFIED, now
         elif address and not is_taken:
@@ -213,7 +213,8 @@ def _end(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -> boo
 def _verify(claim: RestaurantClaim, is_expected: Q, *, by: User | None, now: datetime) -> None:
     """Verify a claim if it still is as expected. The caller has a transaction."""
     restaurant = _lock_restaurant(claim.restaurant)
-    _is_listed(restaurant, claim.venue)
+    if _find_listings(restaurant, claim.venue)[1]:
+        raise ClaimRefused("The restaurant or the venue is listed with another one. Our staff change that first.")
     try:
         with transaction.atomic():
             changed = RestaurantClaim.objects.filter(is_expected, pk=claim.pk).update(
@@ -233,15 +234,15 @@ def _find_in_state(claim: RestaurantClaim, state: str) -> RestaurantClaim:
     return current
 
 
-def _is_listed(restaurant: Restaurant, venue: Venue) -> bool:
-    """Whether our staff have listed them with each other. Raises ClaimRefused if one is listed with another."""
-    listings = Listing.objects.filter(Q(restaurant=restaurant) | Q(venue=venue))
-    pairs = [(listing.restaurant_id, listing.venue_id) for listing in listings]
-    if any(pair != (restaurant.pk, venue.pk) for pair in pairs):
-        raise ClaimRefused(
-            "Our staff have joined this restaurant to another venue, or your venue to another restaurant. Ask them."
-        )
-    return bool(pairs)
+def _find_listings(restaurant: Restaurant, venue: Venue) -> tuple[bool, bool]:
+    """Whether they are listed with each other, and whether one of them is listed with another. One query.
+
+    A listing that is switched off says nothing: that of a claim that ended is.
+    """
+    listings = Listing.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), is_active=True)
+    pairs = set(listings.values_list("restaurant", "venue"))
+    own = (restaurant.pk, venue.pk)
+    return own in pairs, bool(pairs - {own})
 
 
 def _lock_restaurant(restaurant: Restaurant) -> Restaurant:

@@ -127,7 +127,7 @@ def _move_claims(lost: UUID, survivor: UUID, *, now: datetime) -> None:
     """Move the claims; a verified one ends where the survivor is another venue's."""
     of_others = [
         *RestaurantClaim.objects.filter(restaurant=survivor, state="verified").values_list("venue", flat=True),
-        *Listing.objects.filter(restaurant=survivor).values_list("venue", flat=True),
+        *Listing.objects.filter(restaurant=survivor, is_active=True).values_list("venue", flat=True),
     ]
     claims = RestaurantClaim.objects.filter(restaurant=lost)
     if of_others:
