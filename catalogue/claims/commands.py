@@ -50,9 +50,10 @@ def find_current_claim(venue: Venue) -> RestaurantClaim | None:
 
 
 def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
-    """Return the addresses to which a code may be sent; none if the website proves nothing. At most one query.
+    """Return the addresses to which a code may be sent; none if the website proves nothing. At most two queries.
 
-    The website has to be a domain alone: below a path it may be one of many at the host of somebody else.
+    The website has to be a domain alone: below a path it may be one of many at the host of somebody else. One that an
+    owner has entered is no proof for the next.
     """
     try:
         parts = urlsplit(restaurant.website or "")
@@ -63,7 +64,10 @@ def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
     if not is_alone or "." not in host or len(host) > MAX_HOST_LENGTH or _is_ip_address(host):
         return []
     newer = Version.objects.filter(restaurant=restaurant, at__gt=now - MIN_WEBSITE_AGE, patch__has_key="website")
-    return [] if newer.exists() else [f"{mailbox}@{host}" for mailbox in MAILBOXES]
+    of_owner = SourceRecord.objects.filter(restaurant=restaurant, source=Source.OWNER, fields__contains=["website"])
+    if newer.exists() or of_owner.exists():
+        return []
+    return [f"{mailbox}@{host}" for mailbox in MAILBOXES]
 
 
 def _is_ip_address(host: str) -> bool:
@@ -80,7 +84,7 @@ def request_claim(
     """Store a claim: verified at once if our staff have listed the restaurant with this venue, else with a code to
     `address`, else for our staff.
 
-    A restaurant that another venue has claimed or is listed with is always decided by our staff. Raises ClaimRefused, NotFound.
+    What another venue has claimed or is listed with is always decided by our staff. Raises ClaimRefused, NotFound.
     """
     if not mail_outbox.is_within_limit("claims", str(venue.account_id), limit=MAX_CLAIMS_OF_ACCOUNT):
         raise ClaimRefused("Too many claims today. Try again tomorrow.")

@@ -70,6 +70,14 @@ def test_a_website_of_this_month_proves_nothing(place: Restaurant) -> None:
     assert commands.list_code_addresses(place, now=NOW + timedelta(days=40))[0] == "info@mallory.example"
 
 
+def test_a_website_that_an_owner_has_entered_proves_nothing(venue: Venue, place: Restaurant, owner: User) -> None:
+    claim = claimed(place, venue)
+    editing.update_fields(claim, {"website": "https://mallory.example"}, now=NOW)
+    commands.end_claim(claim, by=owner, reason="", now=NOW)
+    place.refresh_from_db()
+    assert commands.list_code_addresses(place, now=NOW + timedelta(days=400)) == []
+
+
 def test_a_code_verifies_the_claim_once(venue: Venue, place: Restaurant, owner: User) -> None:
     claim = ask(venue, place, owner)
     assert (claim.state, OutgoingMail.objects.get().address) == ("code_sent", ADDRESS)
