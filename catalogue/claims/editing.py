@@ -174,7 +174,7 @@ def set_bookable(claim: RestaurantClaim, *, is_active: bool, now: datetime) -> N
 def save_rule(claim: RestaurantClaim, rule: FlowRule) -> None:
     """Store a discount of the restaurant's own. Raises NotClaimed, InvalidRequest."""
     with editing(claim) as restaurant:
-        if rule.pk is None and list_rules(restaurant).count() >= MAX_RULES:
+        if rule._state.adding and list_rules(restaurant).count() >= MAX_RULES:
             raise InvalidRequest(f"There are {MAX_RULES} offers. Delete one first.")
         rule.restaurant = restaurant
         rule.save()

@@ -98,7 +98,7 @@ class DetailsForm(LockedFieldsForm):
         label=gettext_lazy("Description"),
         max_length=1000,
         required=False,
-        empty_value=None,  # type: ignore[arg-type]  # the column is nullable
+        empty_value=None,
         widget=forms.Textarea({"rows": 5}),
         help_text=gettext_lazy("A few sentences for guests."),
     )
@@ -145,6 +145,10 @@ def _clean_times(text: str) -> list[dict[str, str]]:
         raise forms.ValidationError(str(error)) from error
 
 
+def _check_times(text: str) -> None:
+    _clean_times(text)
+
+
 class WeekForm(LockedFieldsForm):
     """The times of each weekday: day_0 is Monday."""
 
@@ -155,7 +159,7 @@ class WeekForm(LockedFieldsForm):
         is_locked = "hours" in restaurant.locked_fields
         for day, name in enumerate(WEEKDAYS):
             self.fields[f"day_{day}"] = forms.CharField(
-                label=name, max_length=200, required=False, validators=[_clean_times], disabled=is_locked
+                label=name, max_length=200, required=False, validators=[_check_times], disabled=is_locked
             )
 
     @property

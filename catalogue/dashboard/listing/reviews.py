@@ -18,7 +18,7 @@ from catalogue.dashboard.listing.editing import SECTION, find_claim, read_key
 from catalogue.dashboard.listing.forms import ReplyForm
 from catalogue.models import Restaurant, Review
 from framework.forms.domain_errors import errors_as_messages
-from framework.public_ids import decode, encode
+from framework.public_ids import encode
 
 A_PAGE = 20
 
@@ -35,7 +35,7 @@ def render_reviews(request: PageRequest, refused: ReplyForm | None = None, revie
     reviews = Review.objects.filter(restaurant=restaurant).order_by("-created_at", "-id").select_related("source")
     if is_unanswered:
         reviews = reviews.filter(owner_reply=None)
-    if refused:
+    if review is not None:
         reviews = reviews.filter(pk=review)
     elif text := request.GET.get("before"):
         reviews = reviews.filter(_is_older(restaurant, text))
@@ -52,9 +52,9 @@ def render_reviews(request: PageRequest, refused: ReplyForm | None = None, revie
 
 def _is_older(restaurant: Restaurant, text: str) -> Q:
     """The condition of reviews after this one in the list. One query. Raises Http404."""
-    key = decode("rev", text)
+    key = read_key("rev", text)
     moments = Review.objects.filter(restaurant=restaurant, pk=key).values_list("created_at", flat=True)
-    moment: datetime | None = moments.first() if key else None
+    moment: datetime | None = moments.first()
     if moment is None:
         raise Http404
     return Q(created_at__lt=moment) | Q(created_at=moment, pk__lt=key)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -232,10 +233,7 @@ def test_of_venues_that_enter_their_codes_at_once_one_is_verified(place: Restaur
         claims.append(ask(venue, place, users.membership(venue).user))
     codes = [last_code(claim) for claim in claims]
     ended = at_once(
-        [
-            lambda claim=claim, code=code: commands.confirm_code(claim, code, now=NOW)
-            for claim, code in zip(claims, codes, strict=True)
-        ]
+        [partial(commands.confirm_code, claim, code, now=NOW) for claim, code in zip(claims, codes, strict=True)]
     )
     assert ended == {"done": 1, "ClaimRefused": 2}
     assert RestaurantClaim.objects.filter(state="verified").count() == 1
@@ -247,7 +245,7 @@ def test_a_code_is_tried_five_times_however_many_try_at_once(venue: Venue, place
     claim = ask(venue, place, owner)
     code = last_code(claim)
     wrong = "00000000" if code != "00000000" else "00000001"
-    ended = at_once([lambda: commands.confirm_code(claim, wrong, now=NOW)] * 12)
+    ended = at_once([partial(commands.confirm_code, claim, wrong, now=NOW)] * 12)
     claim.refresh_from_db()
     assert (ended, claim.attempts, claim.state) == ({"CodeRefused": 12}, commands.MAX_ATTEMPTS, "code_sent")
     with pytest.raises(CodeRefused, match="tried too often"):
@@ -258,7 +256,7 @@ def test_a_code_is_tried_five_times_however_many_try_at_once(venue: Venue, place
 @pytest.mark.django_db(transaction=True)
 def test_a_venue_that_claims_twice_at_once_has_one_claim(venue: Venue, place: Restaurant, owner: User) -> None:
     second = fiskebar(slug="second")
-    ended = at_once([lambda each=each: ask(venue, each, owner, "") for each in (place, second, place)])
+    ended = at_once([partial(ask, venue, each, owner, "") for each in (place, second, place)])
     assert ended == {"done": 1, "ClaimRefused": 2}
     assert RestaurantClaim.objects.count() == 1
     assert not Listing.objects.exists()

@@ -204,7 +204,7 @@ def test_offers_are_made_with_caps_and_days_without(venue: Venue, owner: Client,
     owner.post(at(venue, "/offers/active"), {"on": "yes"})
     today = timezone.now().date()
     blackout = [today + timedelta(days=number) for number in (3, 4)]
-    sent = {
+    sent: dict[str, Any] = {
         "weekdays": list(range(7)),
         "time": "18:00",
         "every_minutes": 30,
@@ -217,7 +217,8 @@ def test_offers_are_made_with_caps_and_days_without(venue: Venue, owner: Client,
         "except_dates": ", ".join(map(str, blackout)),
         "active": "on",
     }
-    for wrong in ({"percent": 95}, {"party_max": 9}, {"except_dates": "soon"}, {"weekdays": []}):
+    faults: list[dict[str, Any]] = [{"percent": 95}, {"party_max": 9}, {"except_dates": "soon"}, {"weekdays": []}]
+    for wrong in faults:
         assert owner.post(at(venue, "/offers/new"), sent | wrong).status_code == 400
     assert owner.post(at(venue, "/offers/new"), sent).status_code == 302
     rule = FlowRule.objects.get()
