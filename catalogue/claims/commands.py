@@ -21,6 +21,8 @@ from framework.signed_tokens import KeyedHash
 
 State, Method = RestaurantClaim.State, RestaurantClaim.Method
 CODE_HASH = KeyedHash("restaurant claim code")
+# Of an owner's record while the claim is verified: that of no record of an import, and not MISSING.
+OWNER_DIGEST = "owner"
 CODE_DIGITS = 8
 CODE_LIFETIME = timedelta(minutes=30)
 MAX_ATTEMPTS = 5
@@ -189,9 +191,9 @@ def refuse(claim: RestaurantClaim, *, staff: User, reason: str, now: datetime) -
 
 
 def end_claim(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -> None:
-    """End a pending or verified claim. What the venue has stated stays until an import states something else.
+    """End a pending or verified claim, and switch the listing off. Raises ClaimRefused.
 
-    If our staff end it, the restaurant's listing with the venue is switched off. Raises ClaimRefused.
+    What the venue has stated stays until an import states something else.
     """
     with transaction.atomic():
         _lock_restaurant(claim.restaurant)
@@ -228,6 +230,8 @@ def _verify(claim: RestaurantClaim, is_expected: Q, *, by: User | None, now: dat
         raise ClaimRefused("Another venue has claimed this restaurant in the meantime. Ask our staff.") from error
     if not changed:
         raise ClaimRefused("This claim was decided or withdrawn in the meantime.")
+    # Of a claim that was verified before its restaurant was merged.
+    SourceRecord.objects.filter(source=Source.OWNER, record=claim.public_id).update(digest=OWNER_DIGEST)
 
 
 def _find_in_state(claim: RestaurantClaim, state: str) -> RestaurantClaim:

@@ -14,14 +14,13 @@ from django.db import IntegrityError, transaction
 from PIL import Image
 
 from catalogue import reference_data
+from catalogue.claims.commands import OWNER_DIGEST
 from catalogue.history import publish
 from catalogue.models import FlowRule, Listing, Photo, Restaurant, RestaurantClaim, Review, Source, SourceRecord
 from catalogue.photos import uploads
 from catalogue.reviews import aggregates
 from framework.errors import InvalidRequest, NotFound
 
-# Not the digest of any record; not that of one that is missing either.
-CURRENT = "owner"
 MAX_PHOTOS = 50
 MAX_RULES = 50
 # Photos and texts of a restaurant about itself.
@@ -92,7 +91,7 @@ def _own_fields(claim: RestaurantClaim, names: set[str], *, now: datetime) -> No
             record.save(update_fields=["fields"])
     if own is None:
         own = SourceRecord(restaurant_id=claim.restaurant_id, source=_load_source(), record=claim.public_id)
-    own.digest, own.updated_at = CURRENT, now
+    own.digest, own.updated_at = OWNER_DIGEST, now
     own.fields = sorted({*own.fields, *names})
     own.save()
 

@@ -83,7 +83,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
         model._default_manager.filter(restaurant=lost).update(restaurant=survivor)
     Insight.objects.filter(restaurant=lost).delete()
     _move_offers(lost.pk, survivor.pk, now=now)
-    _move_claims(lost.pk, survivor.pk, now=now)
+    _move_claims(lost.pk, survivor.pk)
     _move_reports(lost.pk, survivor.pk, now=now)
     _settle_candidates(lost.pk, survivor.pk, now=now)
     aggregates.update_restaurants([survivor.pk], now=now)
@@ -123,20 +123,13 @@ def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:
     FlowSlot.objects.filter(restaurant=lost, withdrawn_at=None, starts_at__gte=now).update(withdrawn_at=now)
 
 
-def _move_claims(lost: UUID, survivor: UUID, *, now: datetime) -> None:
-    """Move the claims; a verified one ends where the survivor is another venue's."""
-    of_others = [
-        *RestaurantClaim.objects.filter(restaurant=survivor, state="verified").values_list("venue", flat=True),
-        *Listing.objects.filter(restaurant=survivor, is_active=True).values_list("venue", flat=True),
-    ]
+def _move_claims(lost: UUID, survivor: UUID) -> None:
+    """Move the claims. A verified one waits for our staff: it was proved for the loser."""
     claims = RestaurantClaim.objects.filter(restaurant=lost)
-    if of_others:
-        ended = claims.filter(state="verified").exclude(venue__in=of_others)
-        for claim in ended:
-            SourceRecord.objects.filter(source=Source.OWNER, record=claim.public_id).update(
-                digest=SourceRecord.MISSING
-            )
-        ended.update(state="ended", decided_at=now, reason="The restaurant was merged into one of another venue.")
+    verified = claims.filter(state="verified")
+    records = SourceRecord.objects.filter(source=Source.OWNER, record__in=[claim.public_id for claim in verified])
+    records.update(digest=SourceRecord.MISSING)
+    verified.update(state="open", method="staff", decided_at=None, decided_by=None)
     claims.update(restaurant=survivor)
 
 

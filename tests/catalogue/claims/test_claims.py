@@ -184,21 +184,21 @@ def test_a_claim_that_ends_lets_imports_and_others_in(venue: Venue, place: Resta
         commands.end_claim(claim, by=owner, reason="", now=NOW)
 
 
-@pytest.mark.parametrize("has_other_owner", [False, True])
-def test_a_merge_moves_the_claim_or_ends_it(venue: Venue, place: Restaurant, *, has_other_owner: bool) -> None:
+def test_a_claim_of_a_merged_restaurant_waits_for_staff(venue: Venue, place: Restaurant, owner: User) -> None:
     claim = claimed(place, venue)
     editing.update_fields(claim, {"phone": "+4532155656", "menu_url": "https://fiskebar.example/menu"}, now=NOW)
     survivor = fiskebar(slug="survivor", phone="+4532155657")
-    if has_other_owner:
-        claimed(survivor, venues.venue("Other"))
     places.merge(place, survivor, actor="staff:1", now=NOW)
-    claim.refresh_from_db()
+    claim = RestaurantClaim.objects.get()
     record = SourceRecord.objects.get(source="owner")
     assert claim.restaurant_id == record.restaurant_id == survivor.pk
     # The survivor keeps its phone number.
     assert record.fields == ["menu_url"]
-    assert claim.state == ("ended" if has_other_owner else "verified")
-    assert (record.digest == SourceRecord.MISSING) is has_other_owner
+    assert (claim.state, record.digest) == ("open", SourceRecord.MISSING)
+    commands.approve(claim, staff=owner, now=NOW)
+    record.refresh_from_db()
+    assert record.digest == commands.OWNER_DIGEST
+    assert editing.update_fields(claim, {"phone": "+4532155656"}, now=NOW) == {"phone"}
 
 
 def test_an_erasure_removes_the_claim(venue: Venue, place: Restaurant) -> None:
