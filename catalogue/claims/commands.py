@@ -164,7 +164,7 @@ def ask_staff(claim: RestaurantClaim, *, note: str) -> None:
     """Leave the decision to our staff instead of a code. Raises ClaimRefused."""
     waiting = RestaurantClaim.objects.filter(pk=claim.pk, state=State.CODE_SENT)
     if not waiting.update(state=State.OPEN, method=Method.STAFF, code_hash="", code_expires_at=None, note=note):
-        raise ClaimRefused("This claim does not wait for a code any more.")
+        raise ClaimRefused("This claim no longer waits for a code.")
     mail_outbox.cancel(claim.public_id)
 
 
@@ -185,7 +185,7 @@ def refuse(claim: RestaurantClaim, *, staff: User, reason: str, now: datetime) -
             state=State.REFUSED, reason=reason, decided_by=staff, decided_at=now
         )
         if not changed:
-            raise ClaimRefused("Somebody has already decided this claim, or it was withdrawn.")
+            raise ClaimRefused("This claim was already decided, or it was withdrawn.")
         claim.reason = reason
         _mail_decision(claim, is_approved=False, now=now)
 
@@ -257,7 +257,7 @@ def _lock_restaurant(restaurant: Restaurant) -> Restaurant:
     row = Restaurant.objects.select_for_update(no_key=True).filter(pk=restaurant.pk, merged_into=None, erased_at=None)
     found = row.first()
     if found is None:
-        raise NotFound("There is no such restaurant any more.")
+        raise NotFound("This restaurant no longer exists.")
     return found
 
 

@@ -130,7 +130,7 @@ def delete_photo(claim: RestaurantClaim, photo: UUID, *, now: datetime) -> None:
     """Delete a photo of the restaurant's own. Raises NotClaimed, NotFound."""
     with editing(claim) as restaurant:
         if not uploads.delete_photos(list_photos(restaurant).filter(pk=photo), now=now):
-            raise NotFound("There is no such photo any more.")
+            raise NotFound("This photo no longer exists.")
 
 
 def reply_to_review(claim: RestaurantClaim, review: UUID, text: str, *, now: datetime) -> None:
@@ -143,7 +143,7 @@ def reply_to_review(claim: RestaurantClaim, review: UUID, text: str, *, now: dat
             owner_reply=text or None, owner_replied_at=now if text else None, keeps_reply=True
         )
         if not written:
-            raise NotFound("There is no such review any more.")
+            raise NotFound("This review no longer exists.")
         aggregates.update_restaurants([restaurant.pk], now=now)
 
 
@@ -188,4 +188,4 @@ def delete_rule(claim: RestaurantClaim, rule: int) -> None:
     """Delete a discount; its bookings stay. Raises NotClaimed, NotFound."""
     with editing(claim) as restaurant:
         if not list_rules(restaurant).filter(pk=rule).delete()[0]:
-            raise NotFound("There is no such offer any more.")
+            raise NotFound("This offer no longer exists.")

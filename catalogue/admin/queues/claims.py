@@ -75,7 +75,7 @@ class RestaurantClaimAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
             return f"{row.venue} was verified as {row.restaurant}."
         if verdict == "refuse":
             if not row.reason:
-                raise InvalidRequest("Enter a reason: the claimant is told.")
+                raise InvalidRequest("Enter a reason. The claimant gets it by email.")
             commands.refuse(row, staff=staff, reason=row.reason, now=now)
             return f"The claim of {row.venue} was refused."
         return None
