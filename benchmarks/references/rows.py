@@ -45,10 +45,10 @@ LEFT JOIN LATERAL (
 OFFER_COLUMNS = "offer.id AS offer_id, offer.percent, offer.time, offer.date, offer.seats_left"
 RECORD = f"""
 SELECT r.id, r.slug, r.name, r.alt_names, r.status, r.market_id, r.neighborhood, r.line1, r.locality, r.region,
-    r.postal_code, r.country, r.latitude, r.longitude, r.phone, r.phone_verified_at, r.website, r.rating::float8,
-    r.review_count, r.price_level, c.label, r.cuisines, r.hours::text, m.timezone, r.attributes::text,
-    r.external_ids::text, r.verified_at, r.updated_at, r.version, o.opens, o.closes, told.sources::text,
-    {OFFER_COLUMNS}
+    r.postal_code, r.country, r.latitude, r.longitude, r.phone, r.phone_verified_at, r.website, r.menu_url,
+    r.description, r.rating::float8, r.review_count, r.price_level, c.label, r.cuisines, r.hours::text, m.timezone,
+    r.attributes::text, r.external_ids::text, r.verified_at, r.updated_at, r.version, o.opens, o.closes,
+    told.sources::text, {OFFER_COLUMNS}
 FROM catalogue_restaurant AS r
 JOIN catalogue_market AS m ON m.slug = r.market_id
 LEFT JOIN catalogue_cuisine AS c ON c.slug = r.cuisine_id
@@ -198,6 +198,8 @@ async def record(request: Request) -> Response:
                     "phone_verified": row["phone_verified_at"] is not None,
                     "phone_verified_at": row["phone_verified_at"],
                     "website": row["website"],
+                    "menu_url": row["menu_url"],
+                    "description": row["description"],
                     "rating": row["rating"],
                     "review_count": row["review_count"],
                     "price_level": row["price_level"],

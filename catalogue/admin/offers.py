@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +17,7 @@ from catalogue.admin.queues.base import DefaultFilter
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.admin.restaurants.forms import WEEKDAYS
 from catalogue.bookings import deposits
-from catalogue.models import Deposit, FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
+from catalogue.models import Deposit, FlowBooking, FlowRule, FlowSlot, Listing, Restaurant, RestaurantClaim
 from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
@@ -45,6 +45,12 @@ class ListingForm(forms.ModelForm[Listing]):
                 f"The time zone of this venue is {venue.timezone}, that of the restaurant's market is"
                 f" {restaurant.market.timezone}. Correct the venue's time zone first.",
             )
+        if restaurant and venue:
+            # Claims lock it too.
+            Restaurant.objects.select_for_update(no_key=True).get(pk=restaurant.pk)
+            claims = RestaurantClaim.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), state="verified")
+            if claims.exclude(restaurant=restaurant, venue=venue).exists():
+                self.add_error("venue", "Another venue has claimed this restaurant, or this venue another one.")
         return wanted
 
 
@@ -71,6 +77,7 @@ class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
         ("percent", "applies_to"),
         ("seats", "party_min", "party_max"),
         ("book_before_minutes", "bookable_days"),
+        "except_dates",
         "terms",
         "active",
     ]

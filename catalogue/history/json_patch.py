@@ -12,6 +12,7 @@ Pair = tuple[Any, Any]
 # Columns that have the same name in the record.
 RECORD_COLUMNS = (
     *("slug", "name", "alt_names", "status", "neighborhood", "phone", "phone_verified_at", "website"),
+    *("menu_url", "description"),
     *("rating", "review_count", "price_level", "cuisines", "verified_at"),
 )
 PATHS: Mapping[str, str] = {

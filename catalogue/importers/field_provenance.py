@@ -10,8 +10,7 @@ from datetime import datetime
 from catalogue.importers.parsing.parsed_place import COLUMNS, ParsedPlace
 from catalogue.models import Restaurant, SourceRecord
 
-# The digest of a record that is missing in the newest release of its source. Its fields may be changed by others.
-MISSING = "missing"
+MISSING = SourceRecord.MISSING
 # A closed status overrides the open status of other sources, which is often only assumed.
 CLOSED_STATUSES = frozenset(
     {Restaurant.Status.TEMPORARILY_CLOSED, Restaurant.Status.PERMANENTLY_CLOSED, Restaurant.Status.MOVED}

@@ -14,6 +14,7 @@ from catalogue.models import FlowRule, Restaurant, Review, SourceRecord
 from catalogue.reviews import aggregates
 
 REVIEW_COLUMNS = tuple(column.name for column in fields(ParsedReview) if column.name != "record")
+REPLY_COLUMNS = ("owner_reply", "owner_replied_at")
 # The namespace of the ids of imported reviews.
 REVIEW_NAMESPACE = UUID("5b0f2c0e-6f0d-4c57-9a3e-0d6c1f1d7a41")
 
@@ -77,6 +78,9 @@ def _write_reviews(
             record=each.record,
             **{column: getattr(line, column) for column in REVIEW_COLUMNS},
         )
+        if pk in existing and existing[pk].keeps_reply:
+            for column in REPLY_COLUMNS:
+                setattr(reviews[pk], column, getattr(existing[pk], column))
     listed = {(each.restaurant, each.record) for each in contents}
     alone = {each.restaurant for each in contents if len(records[each.restaurant]) == 1}
     removed = [

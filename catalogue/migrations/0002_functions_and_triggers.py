@@ -19,7 +19,6 @@ class Migration(migrations.Migration):
             "public_id",
             "api_timestamp",
             "json_members",
-            "restaurant_record",
             "restaurant_search_row",
             "rank_restaurants",
             "render_locked_restaurants",

@@ -1,3 +1,4 @@
+from catalogue.models.claims import RestaurantClaim
 from catalogue.models.exports import Export, ExportPart, Removal
 from catalogue.models.insights import Insight, InsightCall, InsightDemand
 from catalogue.models.landmarks import Landmark, LandmarkName, NeighborhoodChange

@@ -51,6 +51,13 @@ class FlowRule(models.Model):
     bookable_days = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="Days before the slot from which it can be booked; empty: no limit"
     )
+    except_dates = ArrayField(
+        models.DateField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Days without this discount, separated by commas: 2026-12-24, 2026-12-31",
+    )
     terms = models.CharField(max_length=500, blank=True, default="", db_default="")
     active = models.BooleanField(default=True)
     source_record = models.ForeignKey(

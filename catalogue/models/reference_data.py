@@ -11,6 +11,9 @@ from framework.timezones import validate_zone
 class Source(models.Model):
     """A data source with its licence."""
 
+    # The source of what restaurants say of themselves (catalogue.claims). Its rank is 0: no import overrides it.
+    OWNER = "owner"
+
     key = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=120)
     license = models.CharField(max_length=60, help_text="SPDX identifier, for example ODbL-1.0")

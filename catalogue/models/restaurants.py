@@ -93,6 +93,10 @@ class Restaurant(models.Model):
     phone = models.CharField(max_length=16, null=True, blank=True, help_text="E.164")
     phone_verified_at = models.DateTimeField(null=True, blank=True)
     website = models.URLField(max_length=500, null=True, blank=True)
+    menu_url = models.URLField(max_length=500, null=True, blank=True, help_text="Page with the menu")
+    description = models.CharField(
+        max_length=1000, null=True, blank=True, help_text="What the restaurant says about itself"
+    )
     rating = models.DecimalField(max_digits=2, decimal_places=1, null=True, blank=True)
     review_count = models.PositiveIntegerField(default=0)
     star_counts = ArrayField(
@@ -191,6 +195,10 @@ class Restaurant(models.Model):
 
 class SourceRecord(models.Model):
     """A record of a source about a restaurant: imports find the restaurant by its key."""
+
+    # The digest of a record that is missing in the newest release of its source, or of an owner whose claim ended. Its
+    # fields may be changed by others.
+    MISSING = "missing"
 
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="source_records")
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="records")

@@ -31,6 +31,12 @@ class Review(models.Model):
     photo_count = models.PositiveSmallIntegerField(default=0, db_default=0)
     owner_reply = models.TextField(null=True, blank=True)
     owner_replied_at = models.DateTimeField(null=True, blank=True)
+    keeps_reply = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Written or removed on the dashboard: imports do not change the reply",
+    )
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
     record = models.CharField(
         max_length=120,

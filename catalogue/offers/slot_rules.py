@@ -83,7 +83,7 @@ def plan_slots(listed: ListedRestaurant, *, now: datetime) -> dict[SlotKey, Slot
     # The 14 days end during the last date.
     for ahead in range(min(PLANNING_HORIZON.days, listed.venue.max_days_ahead) + 1):
         day = today + timedelta(days=ahead)
-        rules = [rule for rule in listed.rules if day.weekday() in rule.weekdays]
+        rules = [rule for rule in listed.rules if day.weekday() in rule.weekdays and day not in rule.except_dates]
         if not rules:
             continue
         seatings = {

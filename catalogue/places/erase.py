@@ -19,6 +19,7 @@ from catalogue.models import (
     PhotoImport,
     Report,
     Restaurant,
+    RestaurantClaim,
     Review,
     SourceRecord,
     Version,
@@ -41,6 +42,8 @@ EMPTY_VALUES: dict[str, Any] = {
     "phone": None,
     "phone_verified_at": None,
     "website": None,
+    "menu_url": None,
+    "description": None,
     "rating": None,
     "review_count": 0,
     "star_counts": [],
@@ -80,7 +83,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY_VALUES, erased_at=now, updated_at=now):
         raise Gone("This restaurant is erased already.")
     files = stored_names(list(Photo.objects.filter(restaurant__in=ids)))
-    for model in (PhotoImport, Photo, Review, Insight, Report):
+    for model in (PhotoImport, Photo, Review, Insight, Report, RestaurantClaim):
         model._default_manager.filter(restaurant__in=ids).delete()
     Report.objects.filter(same_as__in=ids).update(same_as=None)
     MatchCandidate.objects.filter(Q(first__in=ids) | Q(second__in=ids)).delete()

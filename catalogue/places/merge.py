@@ -20,7 +20,9 @@ from catalogue.models import (
     PhotoImport,
     Report,
     Restaurant,
+    RestaurantClaim,
     Review,
+    Source,
     SourceRecord,
 )
 from catalogue.reviews import aggregates
@@ -30,6 +32,8 @@ from framework.errors import InvalidRequest
 COLUMN_GROUPS: tuple[tuple[str, ...], ...] = (
     ("phone", "phone_verified_at"),
     ("website",),
+    ("menu_url",),
+    ("description",),
     ("neighborhood",),
     ("line1", "locality", "region", "postal_code"),
     ("latitude", "longitude"),
@@ -68,6 +72,10 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
     if values := _values_to_fill(lost, survivor):
         Restaurant.objects.filter(pk=survivor.pk).update(**values, updated_at=now)
     Restaurant.objects.filter(pk=lost.pk).update(merged_into=survivor, updated_at=now)
+    # What the owner of the loser states counts for the survivor where its value was taken over.
+    for record in SourceRecord.objects.filter(restaurant=lost, source=Source.OWNER):
+        record.fields = [name for name in record.fields if name in values]
+        record.save(update_fields=["fields"])
     # Both may list the same photo: the survivor's entry stays.
     listed = PhotoImport.objects.filter(restaurant=survivor).values("url")
     PhotoImport.objects.filter(restaurant=lost, url__in=listed).delete()
@@ -75,6 +83,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
         model._default_manager.filter(restaurant=lost).update(restaurant=survivor)
     Insight.objects.filter(restaurant=lost).delete()
     _move_offers(lost.pk, survivor.pk, now=now)
+    _move_claims(lost.pk, survivor.pk)
     _move_reports(lost.pk, survivor.pk, now=now)
     _settle_candidates(lost.pk, survivor.pk, now=now)
     aggregates.update_restaurants([survivor.pk], now=now)
@@ -112,6 +121,16 @@ def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:
     Listing.objects.filter(restaurant=lost).update(is_active=False)
     FlowRule.objects.filter(restaurant=lost).update(active=False)
     FlowSlot.objects.filter(restaurant=lost, withdrawn_at=None, starts_at__gte=now).update(withdrawn_at=now)
+
+
+def _move_claims(lost: UUID, survivor: UUID) -> None:
+    """Move the claims. A verified one waits for our staff: it was proved for the loser."""
+    claims = RestaurantClaim.objects.filter(restaurant=lost)
+    verified = claims.filter(state="verified")
+    records = SourceRecord.objects.filter(source=Source.OWNER, record__in=[claim.public_id for claim in verified])
+    records.update(digest=SourceRecord.MISSING)
+    verified.update(state="open", method="staff", decided_at=None, decided_by=None)
+    claims.update(restaurant=survivor)
 
 
 def _move_reports(lost: UUID, survivor: UUID, *, now: datetime) -> None:

@@ -41,7 +41,7 @@ class EntryRecord(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=1)
     valid_from = ExactMoment()
     valid_to = ExactMoment(allow_null=True, help_text="Null for the current version.")
-    actor = serializers.CharField(help_text="`import:` and a source, `staff`, `system`.")
+    actor = serializers.CharField(help_text="`import:` and a source, `owner`, `staff`, `system`.")
     change = serializers.ChoiceField(choices=Version.Kind.choices)
     patch = OperationRecord(many=True, help_text="Empty if no public field has changed.")
 

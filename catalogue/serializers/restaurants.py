@@ -152,6 +152,10 @@ class RestaurantRecord(serializers.Serializer[Any]):
     phone_verified = serializers.BooleanField(help_text="Confirmed by people or by two agreeing sources.")
     phone_verified_at = DateTimeField(allow_null=True)
     website = serializers.CharField(allow_null=True)
+    menu_url = serializers.CharField(allow_null=True, help_text="Page with the menu.")
+    description = serializers.CharField(
+        allow_null=True, help_text="What the restaurant says about itself: a text of a third party."
+    )
     rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, help_text="Stars.")
     review_count = serializers.IntegerField(min_value=0)
     price_level = serializers.IntegerField(allow_null=True, min_value=1, max_value=4)

@@ -47,8 +47,8 @@ CROSS JOIN LATERAL (
         ) AS address,
         CASE WHEN r.latitude IS NOT NULL THEN json_build_object('lat', r.latitude, 'lng', r.longitude) END AS location,
         r.phone, r.phone_verified_at IS NOT NULL AS phone_verified,
-        public.api_timestamp(r.phone_verified_at) AS phone_verified_at, r.website, r.rating, r.review_count,
-        r.price_level, cuisine.label AS cuisine, r.cuisines
+        public.api_timestamp(r.phone_verified_at) AS phone_verified_at, r.website, r.menu_url, r.description,
+        r.rating, r.review_count, r.price_level, cuisine.label AS cuisine, r.cuisines
 ) AS before
 CROSS JOIN LATERAL (
     SELECT

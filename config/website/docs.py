@@ -35,6 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "booking",
         "guests",
         "languages",
+        "claims",
         "webhooks",
     ),
     "Data API": tuple(FOR_CALLERS),

@@ -1227,6 +1227,8 @@ CREATE TABLE public.catalogue_restaurant (
     merged_into_id uuid,
     erased_at timestamp with time zone,
     locked_fields character varying(40)[] DEFAULT '{}'::character varying(40)[] NOT NULL,
+    description character varying(1000),
+    menu_url character varying(500),
     CONSTRAINT catalogue_restaurant_review_count_check CHECK ((review_count >= 0)),
     CONSTRAINT catalogue_restaurant_version_check CHECK ((version >= 0)),
     CONSTRAINT restaurant_attributes_is_object CHECK ((jsonb_typeof(attributes) = 'object'::text)),
@@ -1284,8 +1286,8 @@ CROSS JOIN LATERAL (
         ) AS address,
         CASE WHEN r.latitude IS NOT NULL THEN json_build_object('lat', r.latitude, 'lng', r.longitude) END AS location,
         r.phone, r.phone_verified_at IS NOT NULL AS phone_verified,
-        public.api_timestamp(r.phone_verified_at) AS phone_verified_at, r.website, r.rating, r.review_count,
-        r.price_level, cuisine.label AS cuisine, r.cuisines
+        public.api_timestamp(r.phone_verified_at) AS phone_verified_at, r.website, r.menu_url, r.description,
+        r.rating, r.review_count, r.price_level, cuisine.label AS cuisine, r.cuisines
 ) AS before
 CROSS JOIN LATERAL (
     SELECT
@@ -2005,6 +2007,7 @@ CREATE TABLE public.catalogue_flowrule (
     terms character varying(500) DEFAULT ''::character varying NOT NULL,
     active boolean NOT NULL,
     source_record_id bigint,
+    except_dates date[] DEFAULT '{}'::date[] NOT NULL,
     CONSTRAINT catalogue_flowrule_book_before_minutes_check CHECK ((book_before_minutes >= 0)),
     CONSTRAINT catalogue_flowrule_bookable_days_check CHECK ((bookable_days >= 0)),
     CONSTRAINT catalogue_flowrule_every_minutes_check CHECK ((every_minutes >= 0)),
@@ -2369,6 +2372,25 @@ CREATE TABLE public.catalogue_report (
     decided_by_id bigint,
     CONSTRAINT decided_report_requires_timestamp CHECK ((((decided_at IS NULL) AND ((state)::text = 'open'::text)) OR ((NOT ((state)::text = 'open'::text)) AND (decided_at IS NOT NULL))))
 );
+CREATE TABLE public.catalogue_restaurantclaim (
+    id uuid NOT NULL,
+    method character varying(10) NOT NULL,
+    state character varying(10) NOT NULL,
+    note character varying(500) NOT NULL,
+    address character varying(254) NOT NULL,
+    code_hash character varying(64) NOT NULL,
+    attempts smallint NOT NULL,
+    code_expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    reason character varying(300) NOT NULL,
+    decided_by_id bigint,
+    requested_by_id bigint,
+    restaurant_id uuid NOT NULL,
+    venue_id uuid NOT NULL,
+    CONSTRAINT catalogue_restaurantclaim_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT decided_claim_requires_timestamp CHECK ((((decided_at IS NULL) AND (state = ANY (ARRAY['code_sent'::character varying, 'open'::character varying]))) OR ((NOT (state = ANY (ARRAY['code_sent'::character varying, 'open'::character varying]))) AND (decided_at IS NOT NULL))))
+);
 CREATE TABLE public.catalogue_review (
     id uuid NOT NULL,
     restaurant_id uuid NOT NULL,
@@ -2386,6 +2408,7 @@ CREATE TABLE public.catalogue_review (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
     rating numeric(2,1),
+    keeps_reply boolean DEFAULT false NOT NULL,
     CONSTRAINT catalogue_review_helpful_count_check CHECK ((helpful_count >= 0)),
     CONSTRAINT catalogue_review_photo_count_check CHECK ((photo_count >= 0)),
     CONSTRAINT review_rating_rounds_to_stars CHECK (((rating IS NULL) OR ((rating BETWEEN (1)::numeric AND (5)::numeric) AND ((stars)::numeric = round(rating, 0))))),
@@ -4134,7 +4157,12 @@ INSERT INTO public.auth_permission VALUES
 	(481, 'Can add deposit', 122, 'add_deposit'),
 	(482, 'Can change deposit', 122, 'change_deposit'),
 	(483, 'Can delete deposit', 122, 'delete_deposit'),
-	(484, 'Can view deposit', 122, 'view_deposit');
+	(484, 'Can view deposit', 122, 'view_deposit'),
+	(485, 'Can add restaurant claim', 123, 'add_restaurantclaim'),
+	(486, 'Can change restaurant claim', 123, 'change_restaurantclaim'),
+	(487, 'Can delete restaurant claim', 123, 'delete_restaurantclaim'),
+	(488, 'Can view restaurant claim', 123, 'view_restaurantclaim');
+
 
 
 
@@ -4291,7 +4319,8 @@ INSERT INTO public.django_content_type VALUES
 	(119, 'catalogue', 'formerslug'),
 	(120, 'catalogue', 'photoimport'),
 	(121, 'catalogue', 'neighborhoodchange'),
-	(122, 'catalogue', 'deposit');
+	(122, 'catalogue', 'deposit'),
+	(123, 'catalogue', 'restaurantclaim');
 INSERT INTO public.django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now()),
 	(2, 'contenttypes', '0002_remove_content_type_name', now()),
@@ -4351,44 +4380,45 @@ INSERT INTO public.django_migrations VALUES
 	(56, 'catalogue', '0015_phone_contacts', now()),
 	(57, 'catalogue', '0016_phone_contact_index', now()),
 	(58, 'catalogue', '0017_menus_are_exported', now()),
-	(59, 'mfa', '0001_initial', now()),
-	(60, 'mfa', '0002_authenticator_timestamps', now()),
-	(61, 'mfa', '0003_authenticator_type_uniq', now()),
-	(62, 'orders', '0001_initial', now()),
-	(63, 'orders', '0002_functions_and_triggers', now()),
-	(64, 'orders', '0003_allergens_and_photos', now()),
-	(65, 'orders', '0004_order_stages', now()),
-	(66, 'orders', '0005_order_lists', now()),
-	(67, 'orders', '0006_whole_orders', now()),
-	(68, 'orders', '0007_modifiers_on_one_menu', now()),
-	(69, 'orders', '0008_order_with_contact', now()),
-	(70, 'orders', '0009_board_settings', now()),
-	(71, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(72, 'orders', '0011_no_usdc_without_a_price', now()),
-	(73, 'orders', '0012_usdc_price_and_pauses', now()),
-	(74, 'orders', '0013_order_payments', now()),
-	(75, 'orders', '0014_validate_payments', now()),
-	(76, 'orders', '0015_orders_with_refund_due', now()),
-	(77, 'orders', '0016_ticket_claims', now()),
-	(78, 'pghistory', '0001_initial', now()),
-	(79, 'pghistory', '0002_aggregateevent', now()),
-	(80, 'pghistory', '0003_auto_20201023_1636', now()),
-	(81, 'pghistory', '0004_auto_20220906_1625', now()),
-	(82, 'pghistory', '0005_events_middlewareevents', now()),
-	(83, 'pghistory', '0006_delete_aggregateevent', now()),
-	(84, 'pghistory', '0007_auto_20250421_0444', now()),
-	(85, 'reservations', '0002_functions_and_triggers', now()),
-	(86, 'reservations', '0003_holds', now()),
-	(87, 'reservations', '0004_validate_seatings', now()),
-	(88, 'reservations', '0005_seating_by_hold', now()),
-	(89, 'reservations', '0006_guest_mail_former', now()),
-	(90, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(91, 'reservations', '0008_branding', now()),
-	(92, 'reservations', '0009_terms_and_deposits', now()),
-	(93, 'reservations', '0010_language', now()),
-	(94, 'reservations', '0011_reservation_last_updated', now()),
-	(95, 'sessions', '0001_initial', now()),
-	(96, 'usersessions', '0001_initial', now());
+	(59, 'catalogue', '0026_claims', now()),
+	(60, 'mfa', '0001_initial', now()),
+	(61, 'mfa', '0002_authenticator_timestamps', now()),
+	(62, 'mfa', '0003_authenticator_type_uniq', now()),
+	(63, 'orders', '0001_initial', now()),
+	(64, 'orders', '0002_functions_and_triggers', now()),
+	(65, 'orders', '0003_allergens_and_photos', now()),
+	(66, 'orders', '0004_order_stages', now()),
+	(67, 'orders', '0005_order_lists', now()),
+	(68, 'orders', '0006_whole_orders', now()),
+	(69, 'orders', '0007_modifiers_on_one_menu', now()),
+	(70, 'orders', '0008_order_with_contact', now()),
+	(71, 'orders', '0009_board_settings', now()),
+	(72, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(73, 'orders', '0011_no_usdc_without_a_price', now()),
+	(74, 'orders', '0012_usdc_price_and_pauses', now()),
+	(75, 'orders', '0013_order_payments', now()),
+	(76, 'orders', '0014_validate_payments', now()),
+	(77, 'orders', '0015_orders_with_refund_due', now()),
+	(78, 'orders', '0016_ticket_claims', now()),
+	(79, 'pghistory', '0001_initial', now()),
+	(80, 'pghistory', '0002_aggregateevent', now()),
+	(81, 'pghistory', '0003_auto_20201023_1636', now()),
+	(82, 'pghistory', '0004_auto_20220906_1625', now()),
+	(83, 'pghistory', '0005_events_middlewareevents', now()),
+	(84, 'pghistory', '0006_delete_aggregateevent', now()),
+	(85, 'pghistory', '0007_auto_20250421_0444', now()),
+	(86, 'reservations', '0002_functions_and_triggers', now()),
+	(87, 'reservations', '0003_holds', now()),
+	(88, 'reservations', '0004_validate_seatings', now()),
+	(89, 'reservations', '0005_seating_by_hold', now()),
+	(90, 'reservations', '0006_guest_mail_former', now()),
+	(91, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(92, 'reservations', '0008_branding', now()),
+	(93, 'reservations', '0009_terms_and_deposits', now()),
+	(94, 'reservations', '0010_language', now()),
+	(95, 'reservations', '0011_reservation_last_updated', now()),
+	(96, 'sessions', '0001_initial', now()),
+	(97, 'usersessions', '0001_initial', now());
 
 
 
@@ -4466,7 +4496,7 @@ SELECT pg_catalog.setval('public.accounts_venuechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.accounts_webhookendpointchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.auth_group_id_seq', 3, true);
 SELECT pg_catalog.setval('public.auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.auth_permission_id_seq', 484, true);
+SELECT pg_catalog.setval('public.auth_permission_id_seq', 488, true);
 SELECT pg_catalog.setval('public.catalogue_exportpart_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_flowrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_holiday_id_seq', 1, false);
@@ -4483,8 +4513,8 @@ SELECT pg_catalog.setval('public.catalogue_sourcerecord_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('public.django_content_type_id_seq', 122, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 96, true);
+SELECT pg_catalog.setval('public.django_content_type_id_seq', 123, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 97, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -4677,6 +4707,8 @@ ALTER TABLE ONLY public.catalogue_restaurant
     ADD CONSTRAINT catalogue_restaurant_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.catalogue_restaurant
     ADD CONSTRAINT catalogue_restaurant_slug_key UNIQUE (slug);
+ALTER TABLE ONLY public.catalogue_restaurantclaim
+    ADD CONSTRAINT catalogue_restaurantclaim_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.catalogue_review
     ADD CONSTRAINT catalogue_review_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.catalogue_reviewchange
@@ -4992,10 +5024,15 @@ CREATE INDEX catalogue_restaurant_market_id_e7c8829a ON public.catalogue_restaur
 CREATE INDEX catalogue_restaurant_market_id_e7c8829a_like ON public.catalogue_restaurant USING btree (market_id varchar_pattern_ops);
 CREATE INDEX catalogue_restaurant_merged_into_id_1ac16507 ON public.catalogue_restaurant USING btree (merged_into_id);
 CREATE INDEX catalogue_restaurant_slug_1aefb742_like ON public.catalogue_restaurant USING btree (slug varchar_pattern_ops);
+CREATE INDEX catalogue_restaurantclaim_decided_by_id_ce254331 ON public.catalogue_restaurantclaim USING btree (decided_by_id);
+CREATE INDEX catalogue_restaurantclaim_requested_by_id_64d9a4d7 ON public.catalogue_restaurantclaim USING btree (requested_by_id);
+CREATE INDEX catalogue_restaurantclaim_restaurant_id_096dab7c ON public.catalogue_restaurantclaim USING btree (restaurant_id);
+CREATE INDEX catalogue_restaurantclaim_venue_id_471da703 ON public.catalogue_restaurantclaim USING btree (venue_id);
 CREATE INDEX catalogue_source_key_f2a0e793_like ON public.catalogue_source USING btree (key varchar_pattern_ops);
 CREATE INDEX catalogue_sourcerecord_restaurant_id_e3db45c0 ON public.catalogue_sourcerecord USING btree (restaurant_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59 ON public.catalogue_sourcerecord USING btree (source_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59_like ON public.catalogue_sourcerecord USING btree (source_id varchar_pattern_ops);
+CREATE INDEX claim_oldest_of_state ON public.catalogue_restaurantclaim USING btree (state, created_at);
 CREATE INDEX delivery_due ON public.accounts_webhookdelivery USING btree (next_attempt_at) WHERE ((state)::text = 'pending'::text);
 CREATE INDEX delivery_due_of_endpoint ON public.accounts_webhookdelivery USING btree (endpoint_id, next_attempt_at) WHERE ((state)::text = 'pending'::text);
 CREATE INDEX delivery_leased_of_endpoint ON public.accounts_webhookdelivery USING btree (endpoint_id) WHERE ((leased_until IS NOT NULL) AND ((state)::text = 'pending'::text));
@@ -5173,10 +5210,12 @@ CREATE INDEX snapshot_by_age ON public.payments_holdingsnapshot USING btree (rea
 CREATE INDEX staff_access_newest_of_venue ON public.accounts_staffaccess USING btree (venue_id, opened_at DESC);
 CREATE UNIQUE INDEX staff_access_once_an_hour ON public.accounts_staffaccess USING btree (venue_id, email, date_trunc('hour'::text, (opened_at AT TIME ZONE 'UTC'::text)));
 CREATE UNIQUE INDEX unique_authenticator_type ON public.mfa_authenticator USING btree (user_id, type) WHERE (type = ANY (ARRAY['totp'::character varying, 'recovery_codes'::character varying]));
+CREATE UNIQUE INDEX unique_current_claim_of_venue ON public.catalogue_restaurantclaim USING btree (venue_id) WHERE (state = ANY (ARRAY['code_sent'::character varying, 'open'::character varying, 'verified'::character varying]));
 CREATE UNIQUE INDEX unique_open_insight_call ON public.catalogue_insightcall USING btree (restaurant_id) WHERE ((outcome)::text = 'pending'::text);
 CREATE UNIQUE INDEX unique_open_report ON public.catalogue_report USING btree (restaurant_id, kind, reporter, md5((text)::text), same_as_id) NULLS NOT DISTINCT WHERE ((state)::text = 'open'::text);
 CREATE UNIQUE INDEX unique_primary_email ON public.account_emailaddress USING btree (user_id, "primary") WHERE "primary";
 CREATE UNIQUE INDEX unique_unfinished_export ON public.catalogue_export USING btree (wallet_id, fingerprint) NULLS NOT DISTINCT WHERE (status = ANY (ARRAY['awaiting_payment'::character varying, 'queued'::character varying, 'running'::character varying]));
+CREATE UNIQUE INDEX unique_verified_claim_of_restaurant ON public.catalogue_restaurantclaim USING btree (restaurant_id) WHERE ((state)::text = 'verified'::text);
 CREATE UNIQUE INDEX unique_verified_email ON public.account_emailaddress USING btree (email) WHERE verified;
 CREATE UNIQUE INDEX user_email_unique_in_any_case ON public.accounts_user USING btree (lower((email)::text));
 CREATE INDEX usersessions_usersession_session_key_fd35de43_like ON public.usersessions_usersession USING btree (session_key varchar_pattern_ops);
@@ -5462,10 +5501,18 @@ ALTER TABLE ONLY public.catalogue_report
     ADD CONSTRAINT catalogue_report_same_as_id_3095855a_fk_catalogue_restaurant_id FOREIGN KEY (same_as_id) REFERENCES public.catalogue_restaurant(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_restaurant
     ADD CONSTRAINT catalogue_restaurant_cuisine_id_1d861cc4_fk_catalogue FOREIGN KEY (cuisine_id) REFERENCES public.catalogue_cuisine(slug) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.catalogue_restaurantclaim
+    ADD CONSTRAINT catalogue_restaurant_decided_by_id_ce254331_fk_accounts_ FOREIGN KEY (decided_by_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_restaurant
     ADD CONSTRAINT catalogue_restaurant_market_id_e7c8829a_fk_catalogue FOREIGN KEY (market_id) REFERENCES public.catalogue_market(slug) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_restaurant
     ADD CONSTRAINT catalogue_restaurant_merged_into_id_1ac16507_fk_catalogue FOREIGN KEY (merged_into_id) REFERENCES public.catalogue_restaurant(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.catalogue_restaurantclaim
+    ADD CONSTRAINT catalogue_restaurant_requested_by_id_64d9a4d7_fk_accounts_ FOREIGN KEY (requested_by_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.catalogue_restaurantclaim
+    ADD CONSTRAINT catalogue_restaurant_restaurant_id_096dab7c_fk_catalogue FOREIGN KEY (restaurant_id) REFERENCES public.catalogue_restaurant(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.catalogue_restaurantclaim
+    ADD CONSTRAINT catalogue_restaurant_venue_id_471da703_fk_accounts_ FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_review
     ADD CONSTRAINT catalogue_review_restaurant_id_fd791e6f_fk_catalogue FOREIGN KEY (restaurant_id) REFERENCES public.catalogue_restaurant(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.catalogue_review

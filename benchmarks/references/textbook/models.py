@@ -71,6 +71,8 @@ class Restaurant(ExistingTable):
     phone = models.CharField(max_length=16, null=True)
     phone_verified_at = models.DateTimeField(null=True)
     website = models.CharField(max_length=500, null=True)
+    menu_url = models.CharField(max_length=500, null=True)
+    description = models.CharField(max_length=1000, null=True)
     rating = models.DecimalField(max_digits=2, decimal_places=1, null=True)
     review_count = models.IntegerField()
     star_counts = ArrayField(models.IntegerField())

@@ -114,8 +114,18 @@ class RecordSerializer(serializers.ModelSerializer[Restaurant]):
         model = Restaurant
         fields: tuple[str, ...] = (
             *("slug", "name", "id", "alt_names", "status", "market", "neighborhood", "address", "location", "phone"),
-            *("phone_verified", "phone_verified_at", "website", "rating", "review_count", "price_level", "cuisine"),
-            *("cuisines", "hours", "attributes", "external_ids", "sources", "attribution", "verified_at"),
+            *("phone_verified", "phone_verified_at", "website", "menu_url", "description", "rating", "review_count"),
+            *(
+                "price_level",
+                "cuisine",
+                "cuisines",
+                "hours",
+                "attributes",
+                "external_ids",
+                "sources",
+                "attribution",
+                "verified_at",
+            ),
             *("updated_at", "version", "flow_offer"),
         )
 

@@ -18,8 +18,8 @@ from catalogue.models import Cuisine, Restaurant
 Value = TypeVar("Value")
 
 WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
-# What importers write, and staff can therefore lock.
-LOCKABLE = tuple(column.removesuffix("_id") for column in COLUMNS)
+# What importers and owners write, and staff can therefore lock.
+LOCKABLE = (*(column.removesuffix("_id") for column in COLUMNS), "menu_url", "description")
 
 
 @contextmanager
@@ -55,6 +55,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
     """
 
     website = forms.URLField(required=False, max_length=500, empty_value=None, assume_scheme="https")
+    menu_url = forms.URLField(required=False, max_length=500, empty_value=None, assume_scheme="https")
     hours = JSONBox(required=False, help_text="In the format of the API; empty if unknown")
     attributes = JSONBox(required=False, help_text="An object of true, false and short texts")
     external_ids = JSONBox(required=False, help_text="An object of short texts")
@@ -62,7 +63,8 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         choices=[(name, name) for name in LOCKABLE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Imports do not change locked fields. Changes by staff lock a field. Clear a checkbox to unlock it.",
+        help_text="Imports and owners do not change locked fields. Changes by staff lock a field. Clear a checkbox to"
+        " unlock it.",
     )
     shown_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 

@@ -118,7 +118,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
                 ]
             },
         ),
-        ("Contact", {"fields": [("phone", "phone_verified_at"), "website"]}),
+        ("Contact", {"fields": [("phone", "phone_verified_at"), "website", "menu_url", "description"]}),
         ("Hours", {"fields": ["opening_hours", "hours"]}),
         ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
         ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),

@@ -9,14 +9,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import ApiCall, ApiKey, Invitation, PushDevice, Venue
-from catalogue.models import Export
+from catalogue.models import Export, Photo, RestaurantClaim, Review
 from config import urls
-from framework.public_ids import new_id
+from framework.public_ids import encode, new_id
 from orders.models import ChargeRule, MenuItem, MenuUpload
 from payments.models import Wallet, WalletSession
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.accounts.tenancy.test_permissions import a_delivery, address
 from tests.accounts.tenancy.test_post_routes import list_routes
+from tests.catalogue import builders as catalogue_builders
 from tests.payments import ledger_builders
 from tests.support import builders, users
 
@@ -47,6 +48,10 @@ def make_rows(venue: Venue) -> dict[str, Any]:
     tables = [builders.table(venue, f"{venue.name}{number}", area=area) for number in (1, 2)]
     key = ApiKey.create(venue, name="till").row
     wallet = Wallet.objects.create(address=WALLET, account=venue.account)
+    claimed = catalogue_builders.restaurant()
+    RestaurantClaim.objects.create(
+        restaurant=claimed, venue=venue, method="staff", state="verified", created_at=now, decided_at=now
+    )
     return {
         "dish": menu.items.get(),
         "category": menu.categories.get(),
@@ -84,6 +89,11 @@ def make_rows(venue: Venue) -> dict[str, Any]:
         ),
         "export": Export.objects.create(wallet=wallet, dataset="reviews", format="csv.gz", created_at=now),
         "payment": ledger_builders.payment(payer=WALLET),
+        "review": Review.objects.create(
+            restaurant=claimed, stars=5, author="Belladonna", source=catalogue_builders.source(), created_at=now
+        ),
+        "photo": catalogue_builders.photo(claimed, source=catalogue_builders.source("owner")),
+        "offer": catalogue_builders.rule(claimed),
         "call": ApiCall.objects.create(
             id=new_id(), venue=venue, key=key, method="GET", path="/x", status=200, duration_ms=1, created_at=now
         ),
@@ -95,6 +105,8 @@ def stored(rows: dict[str, Any]) -> list[Any]:
 
 
 def get_id(row: Any) -> Any:
+    if isinstance(row, Photo | Review):
+        return encode("ph" if isinstance(row, Photo) else "rev", row.pk)
     return getattr(row, "public_id", None) or row.pk
 
 

@@ -30,6 +30,7 @@ from catalogue.offers import booking
 from framework.admin.large_tables import EstimatedPaginator
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
+from tests.catalogue.claims.claim_builders import claimed
 from tests.catalogue.exports import export_builders
 from tests.catalogue.html import address, change
 from tests.payments import ledger_builders
@@ -60,7 +61,8 @@ def place() -> Restaurant:
     open_intervals.refresh_open_intervals(now=NOW)
     record = builders.listed(made)
     builders.rule(made, weekdays=[4, 0])
-    builders.listing(made)
+    listing = builders.listing(made)
+    claimed(made, listing.venue)
     booked = booking.book_offer(
         builders.slot(made).pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW
     )

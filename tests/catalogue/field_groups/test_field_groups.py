@@ -52,6 +52,8 @@ def read(place: Restaurant, *names: str) -> field_groups.Record:
             "phone": "+4532155656",
             "phone_verified_at": NOW,
             "website": "https://fiskebaren.example",
+            "menu_url": None,
+            "description": None,
             "rating": Decimal("4.0"),
             "review_count": 7,
             "price_level": 2,
