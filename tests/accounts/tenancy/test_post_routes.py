@@ -120,6 +120,7 @@ RIGHTS = {
     "wallet-session-end": "data",
     "data-export-new": "data",
     "data-export-cancel": "data",
+    "data-export-pay": "data",
     "team": "team",
     "team-member": "team",
     "team-remove": "team",
