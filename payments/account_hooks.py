@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from accounts import data_export
 from accounts.models import Account
-from payments.models import Payment, Plan
+from payments.models import Billing, Invoice, Payment, Plan
 
 
 def export_payments(account: Account) -> Iterator[dict[str, Any]]:
@@ -20,6 +20,14 @@ def export_payments(account: Account) -> Iterator[dict[str, Any]]:
                 "created_at", "settled_at", "refunded_at",
             )
         }  # fmt: skip
+
+
+def export_billing(account: Account) -> Iterator[dict[str, Any]]:
+    yield from Billing.objects.filter(pk=account.pk).values("address")
+
+
+def export_invoices(account: Account) -> Iterator[dict[str, Any]]:
+    yield from Invoice.objects.filter(account=account).values("month", "name", "address", "wallets", "created_at")
 
 
 def has_plan(account: Account, now: datetime) -> str | None:

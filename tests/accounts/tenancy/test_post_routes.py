@@ -118,6 +118,7 @@ RIGHTS = {
     "wallet-unlink": "data",
     "wallet-refresh": "data",
     "wallet-session-end": "data",
+    "data-invoices": "data",
     "data-export-new": "data",
     "data-export-cancel": "data",
     "data-export-pay": "data",
