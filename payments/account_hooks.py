@@ -23,7 +23,7 @@ def export_payments(account: Account) -> Iterator[dict[str, Any]]:
 
 
 def export_billing(account: Account) -> Iterator[dict[str, Any]]:
-    yield from Billing.objects.filter(pk=account.pk).values("address")
+    yield from Billing.objects.filter(pk=account.pk).values("address", "monthly_limit_usdc", "alert_percents")
 
 
 def export_invoices(account: Account) -> Iterator[dict[str, Any]]:

@@ -9,16 +9,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDay, TruncMonth
 
 from accounts.models import Account
 from payments.models import Billing, Invoice, Payment, Refund, Wallet, shorten_address
-from payments.reports.spending import Month
+from payments.reports.spending import UTC_ZONE, Month
 
-ZONE = ZoneInfo("UTC")
 # A request that began before the end of a month has written its payment by then.
 FINAL_AFTER = timedelta(hours=1)
 # A month with more payments states them by day, product and price.
@@ -81,7 +79,7 @@ def list_months(account: Account, *, now: datetime) -> list[MonthSum]:
     linked = set(_list_linked(account))
     invoices = {invoice.month: set(invoice.wallets) for invoice in Invoice.objects.filter(account=account)}
     wallets = linked.union(*invoices.values())
-    first = Month.of(now, ZONE).earlier(MONTHS - 1)
+    first = Month.of(now, UTC_ZONE).earlier(MONTHS - 1)
     found: dict[date, list[tuple[int, Decimal, Decimal]]] = defaultdict(list)
     paid = _charges(wallets).filter(settled_at__gte=first.since).annotate(month=TruncMonth("settled_at", tzinfo=UTC))
     for row in paid.values("month", "payer").annotate(sum=Sum("amount_usdc"), count=Count("pk")).order_by():
@@ -94,7 +92,7 @@ def list_months(account: Account, *, now: datetime) -> list[MonthSum]:
             found[row["month"].date()].append((0, Decimal(0), row["sum"]))
     return [
         MonthSum(
-            month := Month(day, ZONE),
+            month := Month(day, UTC_ZONE),
             is_final(month, now=now),
             sum(count for count, _, _ in found[day]),
             sum((charged for _, charged, _ in found[day]), Decimal(0)),

@@ -1,9 +1,15 @@
 """Billing of accounts: their address on invoices, and the invoices of closed months."""
 
+from datetime import date
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from accounts.models import Account
+
+
+def default_alert_percents() -> list[int]:
+    return [50, 80, 100]
 
 
 class Billing(models.Model):
@@ -14,8 +20,38 @@ class Billing(models.Model):
         blank=True, default="", db_default="", max_length=500, help_text="The lines below the name on invoices"
     )
 
+    monthly_limit_usdc = models.DecimalField(
+        "monthly limit in USDC",
+        max_digits=14,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="What the linked wallets may pay in a month, in UTC; empty: no limit",
+    )
+    alert_percents = ArrayField(
+        models.PositiveSmallIntegerField(),
+        default=default_alert_percents,
+        db_default=[50, 80, 100],
+        blank=True,
+        help_text="The shares of the limit at which the owners get a mail",
+    )
+    alerted_month = models.DateField(null=True, blank=True, help_text="The first day of the month of the last mail")
+    alerted_percent = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="The highest mailed then")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="spending_limit_is_positive",
+                condition=models.Q(monthly_limit_usdc=None) | models.Q(monthly_limit_usdc__gt=0),
+            )
+        ]
+
     def __str__(self) -> str:
         return f"Billing of {self.account_id}"
+
+    def is_alerted(self, percent: int, month: date) -> bool:
+        """Whether a mail about this share of the limit, or a higher one, was sent in this month."""
+        return self.alerted_month == month and self.alerted_percent >= percent
 
 
 class Invoice(models.Model):

@@ -119,6 +119,7 @@ RIGHTS = {
     "wallet-refresh": "data",
     "wallet-session-end": "data",
     "data-invoices": "data",
+    "data-spending-limit": "data",
     "data-export-new": "data",
     "data-export-cancel": "data",
     "data-export-pay": "data",

@@ -125,8 +125,8 @@ def test_without_the_embedded_chain_no_demo_wallet_is_offered(venue: Venue, owne
     owner.post(at(venue, "/new"), ORDER)
     settings.DEMO_WALLET_KEYS = {}
     address = at(venue, f"/{Export.objects.get().public_id}")
-    assert "demo wallet" not in page_text(owner.get(address))
-    assert "demo wallet" not in page_text(owner.get(at(venue, "/new"), ORDER))
+    assert "with the demo wallet" not in page_text(owner.get(address))
+    assert "with the demo wallet" not in page_text(owner.get(at(venue, "/new"), ORDER))
     assert "Demo wallets" not in page_text(owner.get(f"/dashboard/{venue.public_id}/data/wallets/new"))
     assert owner.post(f"{address}/pay").status_code == 404
     linked = owner.post(f"/dashboard/{venue.public_id}/data/wallets/new", {"demo": "pro"})

@@ -17,7 +17,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, Venue
 from payments.invoices import pdf, statement
 from payments.models import Billing, Invoice, Payment, Refund, Wallet
-from payments.reports.spending import Month
+from payments.reports.spending import UTC_ZONE, Month
 from tests.payments import ledger_builders
 from tests.support import users
 
@@ -65,7 +65,7 @@ def pages_of(content: bytes) -> list[str]:
 
 
 def load(account: Account, *, month: datetime = OCTOBER, now: datetime = NOVEMBER) -> statement.Statement:
-    found = statement.load_statement(account, Month.of(month, statement.ZONE), now=now)
+    found = statement.load_statement(account, Month.of(month, UTC_ZONE), now=now)
     assert found is not None
     return found
 
