@@ -1,6 +1,7 @@
-"""The languages of guests' pages: texts by gettext (locale/), amounts, dates and times by babel.
+"""The languages of pages: texts by gettext (locale/), amounts, dates and times by babel.
 
-A page chooses the language with `activate_for`. Where none is chosen, as in the APIs, texts are in English.
+A page for guests chooses the language with `activate_for`, the dashboard by a middleware
+(accounts/sign_in/language_middleware.py). Where none is chosen, as in the APIs, texts are in English.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 from babel import Locale
 from babel.dates import format_date, format_skeleton
 from babel.languages import get_official_languages
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_currency_name
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import translation
@@ -25,12 +26,23 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 @contextmanager
 def activate_for(request: HttpRequest, *, guest: str = "", venue: str = "") -> Iterator[str]:
     """Use the first language that we have: of the parameter `lang`, the guest, the browser, the venue; yield it."""
-    header = request.headers.get("Accept-Language", "")
-    accepted = (language for language, _quality in parse_accept_lang_header(header.lower()))
     asked = request.POST.get("lang") or request.GET.get("lang", "")
-    language = next(filter(None, map(find_language, (asked, guest, *accepted, venue))), settings.LANGUAGE_CODE)
+    tags = (asked, guest, *accepted_tags(request), venue)
+    language = next(filter(None, map(find_language, tags)), settings.LANGUAGE_CODE)
     with translation.override(language):
         yield language
+
+
+def language_of_dashboard(request: HttpRequest, *, chosen: str) -> str:
+    """Return the first of settings.DASHBOARD_LANGUAGES: the chosen one, those of the browser, English."""
+    found = map(find_language, (chosen, *accepted_tags(request)))
+    return next((code for code in found if code in settings.DASHBOARD_LANGUAGES), settings.LANGUAGE_CODE)
+
+
+def accepted_tags(request: HttpRequest) -> list[str]:
+    """Return the tags of `Accept-Language`, the preferred ones first: `de-at`, `de`."""
+    header = request.headers.get("Accept-Language", "").lower()
+    return [tag for tag, _quality in parse_accept_lang_header(header)]
 
 
 def list_languages() -> list[tuple[str, str]]:
@@ -81,6 +93,11 @@ def format_money(amount: Decimal, currency: str) -> str:
 
 def format_number(number: Decimal | int) -> str:
     return format_decimal(number, locale=_locale())
+
+
+def name_of_currency(code: str) -> str:
+    """Return the code and the name of a currency: `EUR, Euro`."""
+    return f"{code}, {get_currency_name(code, locale=_locale())}"
 
 
 def format_clock(moment: datetime | time) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,7 @@ from framework.languages import format_moment
 from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.booking.service_day import ServiceDay, service_date_of
 from reservations.dashboard import cancellation
+from reservations.dashboard.history import list_changes
 from reservations.dashboard.url_params import (
     choose_mail_delay,
     get_reservation,
@@ -96,20 +98,28 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
         "agreed": agreed,
         "deposit": terms.format_amount(agreed.deposit_usdc) if agreed and agreed.deposit_usdc else "",
         "held_until": waitlist.offer_expires_at(booking) if stage == Stage.OFFERED else booking.confirm_by,
-        "events": [
-            {
-                "at": event.created_at,
-                "label": EVENT_LABELS.get(event.type, event.type),
-                "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
-            }
-            for event in Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[:MAX_LINES]
-        ],
+        "events": list_events(booking),
         "mails": booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES],
         "unsent_mail": find_unsent_mail(booking, now=now),
         "work_day": service_date_of(booking.venue, at=booking.starts_at),
         "may_change": booking.status != Status.CANCELLED,
         "sees_guests": request.access.may_view(Right.GUESTS) and booking.erased_at is None,
     }
+
+
+def list_events(booking: Reservation) -> list[dict[str, Any]]:
+    """Return the history, newest first: when, what, by whom, and what an update has changed. One query."""
+    # One more, to which the oldest line is compared.
+    events = list(Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[: MAX_LINES + 1])
+    return [
+        {
+            "at": event.created_at,
+            "label": EVENT_LABELS.get(event.type, event.type),
+            "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
+            "changes": list_changes(former.record, event.record) if former else [],
+        }
+        for event, former in zip_longest(events[:MAX_LINES], events[1:])
+    ]
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
