@@ -88,7 +88,7 @@ def send_alert(account: UUID, percent: int, *, month: date, spent: Decimal, now:
     }
     owners = User.objects.filter(is_active=True, memberships__account=account, memberships__role=Membership.Role.OWNER)
     for address in owners.values_list("email", flat=True).distinct():
-        mail_outbox.enqueue(MAIL, context, address=address, now=now, topic=f"spending-limit {account}")
+        mail_outbox.enqueue(MAIL, context, address=address, now=now, topic=f"limit {account.hex}")
     return True
 
 
