@@ -89,8 +89,8 @@ class LimitForm(forms.ModelForm[Billing]):
         forms.IntegerField(min_value=1, max_value=100),
         max_length=5,
         required=False,
-        label=gettext_lazy("Mail the owners at, in percent"),
-        help_text=gettext_lazy("Up to five numbers from 1 to 100, such as 50, 80, 100. Each is mailed once a month."),
+        label=gettext_lazy("Email the owners at, in percent"),
+        help_text=gettext_lazy("Up to five numbers from 1 to 100, such as 50, 80, 100. Each is reported once a month."),
     )
 
     class Meta:

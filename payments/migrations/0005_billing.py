@@ -55,17 +55,17 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default=[50, 80, 100],
                         default=payments.models.billing.default_alert_percents,
-                        help_text="The shares of the limit at which the owners get a mail",
+                        help_text="The shares of the limit at which the owners get an email",
                         size=None,
                     ),
                 ),
                 (
                     "alerted_month",
-                    models.DateField(blank=True, help_text="The first day of the month of the last mail", null=True),
+                    models.DateField(blank=True, help_text="The first day of the month of the last email", null=True),
                 ),
                 (
                     "alerted_percent",
-                    models.PositiveSmallIntegerField(db_default=0, default=0, help_text="The highest mailed then"),
+                    models.PositiveSmallIntegerField(db_default=0, default=0, help_text="The highest reported then"),
                 ),
             ],
             options={

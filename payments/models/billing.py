@@ -33,10 +33,10 @@ class Billing(models.Model):
         default=default_alert_percents,
         db_default=[50, 80, 100],
         blank=True,
-        help_text="The shares of the limit at which the owners get a mail",
+        help_text="The shares of the limit at which the owners get an email",
     )
-    alerted_month = models.DateField(null=True, blank=True, help_text="The first day of the month of the last mail")
-    alerted_percent = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="The highest mailed then")
+    alerted_month = models.DateField(null=True, blank=True, help_text="The first day of the month of the last email")
+    alerted_percent = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="The highest reported then")
 
     class Meta:
         constraints = [
