@@ -24,11 +24,13 @@ def export_payments(account: Account) -> Iterator[dict[str, Any]]:
 
 
 def export_billing(account: Account) -> Iterator[dict[str, Any]]:
-    yield from Billing.objects.filter(pk=account.pk).values("address", "monthly_limit_usdc", "alert_percents")
+    for row in Billing.objects.filter(pk=account.pk).values("address", "monthly_limit_usdc", "alert_percents"):
+        yield {**row}
 
 
 def export_invoices(account: Account) -> Iterator[dict[str, Any]]:
-    yield from Invoice.objects.filter(account=account).values("month", "name", "address", "wallets", "created_at")
+    for row in Invoice.objects.filter(account=account).values("month", "name", "address", "wallets", "created_at"):
+        yield {**row}
 
 
 def has_plan(account: Account, now: datetime) -> str | None:

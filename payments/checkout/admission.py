@@ -89,7 +89,7 @@ def admit(sale: Sale, signed: Authorization) -> tuple[Tier, UUID | None]:
         raise sale.build_tier_error(best)
     if amount not in sale.acceptable_amounts(signed.payer, payer_terms):
         raise build_amount_error(sale, signed)
-    return best.tier, wallet.limited_account and wallet.limited_account.pk
+    return best.tier, wallet.limited_account.pk if wallet.limited_account else None
 
 
 def read_payer_terms(sale: Sale, signed: Authorization, wallet: Wallet) -> Terms:

@@ -85,11 +85,12 @@ def list_months(account: Account, *, now: datetime) -> list[MonthSum]:
     for row in paid.values("month", "payer").annotate(sum=Sum("amount_usdc"), count=Count("pk")).order_by():
         if row["payer"] in invoices.get(row["month"].date(), linked):
             found[row["month"].date()].append((row["count"], row["sum"], Decimal(0)))
-    refunds = _refunds(wallets).filter(confirmed_at__gte=first.since)
-    refunds = refunds.annotate(month=TruncMonth("confirmed_at", tzinfo=UTC))
-    for row in refunds.values("month", "to").annotate(sum=Sum("amount_usdc")).order_by():
-        if row["to"] in invoices.get(row["month"].date(), linked):
-            found[row["month"].date()].append((0, Decimal(0), row["sum"]))
+    back = (
+        _refunds(wallets).filter(confirmed_at__gte=first.since).annotate(month=TruncMonth("confirmed_at", tzinfo=UTC))
+    )
+    for refund in back.values("month", "to").annotate(sum=Sum("amount_usdc")).order_by():
+        if refund["to"] in invoices.get(refund["month"].date(), linked):
+            found[refund["month"].date()].append((0, Decimal(0), refund["sum"]))
     return [
         MonthSum(
             month := Month(day, UTC_ZONE),
@@ -122,7 +123,7 @@ def load_statement(account: Account, month: Month, *, now: datetime) -> Statemen
     lines = list_lines(invoice.wallets, month)
     if not lines:
         return None
-    if invoice.pk is None and is_final(month, now=now):
+    if invoice._state.adding and is_final(month, now=now):
         defaults = {name: getattr(invoice, name) for name in ("name", "address", "wallets", "created_at")}
         invoice, is_new = Invoice.objects.get_or_create(account=account, month=month.first, defaults=defaults)
         if not is_new:
@@ -130,7 +131,7 @@ def load_statement(account: Account, month: Month, *, now: datetime) -> Statemen
     return Statement(
         number=get_number(account, month),
         month=month,
-        is_final=invoice.pk is not None,
+        is_final=not invoice._state.adding,
         name=invoice.name,
         address=invoice.address,
         wallets=tuple(invoice.wallets),

@@ -41,7 +41,7 @@ def text_of(answer: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
 
 
-def paid(number: int, amount: str, *, settled_at: datetime = OCTOBER, **values: Any) -> Payment:
+def paid(number: int, amount: str, *, settled_at: datetime | None = OCTOBER, **values: Any) -> Payment:
     return ledger_builders.payment(number, amount_usdc=Decimal(amount), settled_at=settled_at, **values)
 
 
