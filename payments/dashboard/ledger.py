@@ -90,9 +90,7 @@ class LimitForm(forms.ModelForm[Billing]):
         max_length=5,
         required=False,
         label=gettext_lazy("Email the owners at, in percent"),
-        help_text=gettext_lazy(
-            "Up to five numbers from 1 to 100, such as 50, 80, 100. Each is reported once a month."
-        ),
+        help_text=gettext_lazy("Up to five numbers from 1 to 100, such as 50, 80, 100. One email a month for each."),
     )
 
     class Meta:
