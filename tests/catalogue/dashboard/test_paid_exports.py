@@ -56,6 +56,7 @@ def page_text(answer: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
+@pytest.mark.exhaustive
 def test_an_order_is_paid_later_by_a_demo_wallet_and_once(venue: Venue, owner: Client, key: Key) -> None:
     before = usdc_balance(key.address)
     assert "Order and pay 0.5 USDC with the demo wallet Enterprise" in page_text(owner.get(at(venue, "/new"), ORDER))
@@ -121,6 +122,7 @@ def test_a_refused_payment_leaves_the_order(venue: Venue, owner: Client, monkeyp
     assert Export.objects.get().status == "awaiting_payment"
 
 
+@pytest.mark.exhaustive
 def test_without_the_embedded_chain_no_demo_wallet_is_offered(venue: Venue, owner: Client, settings: Settings) -> None:
     owner.post(at(venue, "/new"), ORDER)
     settings.DEMO_WALLET_KEYS = {}

@@ -51,6 +51,7 @@ def subjects() -> list[tuple[str, str]]:
     return list(OutgoingMail.objects.order_by("pk").values_list("address", "subject"))
 
 
+@pytest.mark.exhaustive
 def test_a_payment_over_the_limit_is_refused_and_not_charged(key: Key, limit: Limit) -> None:
     limit("0.005")
     first = paid_by(key)
@@ -87,6 +88,7 @@ def test_forty_payments_at_once_never_exceed_the_limit(
     ]
 
 
+@pytest.mark.exhaustive
 def test_a_payer_without_a_limit_costs_no_query_more(key: Key, limit: Limit) -> None:
     def count() -> int:
         headers = paid_by(key)
@@ -102,6 +104,7 @@ def test_a_payer_without_a_limit_costs_no_query_more(key: Key, limit: Limit) -> 
     assert count() == before
 
 
+@pytest.mark.exhaustive
 def test_a_threshold_is_mailed_once_a_month(key: Key, limit: Limit) -> None:
     limit("0.004", percents=(50, 100))
     for _ in range(2):

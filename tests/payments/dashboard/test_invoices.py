@@ -70,6 +70,7 @@ def load(account: Account, *, month: datetime = OCTOBER, now: datetime = NOVEMBE
     return found
 
 
+@pytest.mark.exhaustive
 def test_the_sums_of_the_months_are_those_of_the_ledger(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -96,6 +97,7 @@ def test_the_sums_of_the_months_are_those_of_the_ledger(
         owner.get(at(venue))
 
 
+@pytest.mark.exhaustive
 def test_the_pdf_has_the_lines_the_name_and_the_address_and_the_same_bytes(venue: Venue, owner: Client) -> None:
     Account.objects.filter(pk=venue.account.pk).update(name="Ресторан Łódź 寿司")
     saved = owner.post(at(venue), {"address": " Gårdvej 1 \r\n\r\n1234 Kø"})
@@ -118,6 +120,7 @@ def test_the_pdf_has_the_lines_the_name_and_the_address_and_the_same_bytes(venue
     assert owner.get(at(venue, "/2026-10")).content == answer.content
 
 
+@pytest.mark.exhaustive
 def test_a_final_invoice_keeps_its_wallets_name_and_address(venue: Venue, owner: Client) -> None:
     paid(1, "0.002")
     final = owner.get(at(venue, "/2026-10")).content
@@ -139,6 +142,7 @@ def test_a_month_is_preliminary_until_an_hour_after_its_end(venue: Venue, owner:
     assert (final.is_final, final.number) == (True, early.number)
 
 
+@pytest.mark.exhaustive
 def test_many_lines_fill_pages_and_very_many_are_summed_by_day(
     venue: Venue, owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
