@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
@@ -95,7 +96,7 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     assert "0.5 USDC" in page.locator(".tile").first.inner_text()
     page.get_by_role("button", name="Order and pay 0.5 USDC with browser wallet").click()
     page.locator("table a", has_text="jsonl.gz").first.wait_for(timeout=60_000)
-    assert page.locator("#status-message").inner_text() in ("", "Export of restaurants: Done.")
+    assert page.locator("#status-message").inner_text() in ("", "Export Restaurants, jsonl.gz: Done.")
     with page.expect_download() as fetched:
         page.locator("table a", has_text="jsonl.gz").first.click()
     fetched.value.save_as(tmp_path / "file.jsonl.gz")
@@ -110,6 +111,9 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
 
 def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[..., "Page"], site: Up) -> None:
     page = visit()
+    with psycopg.connect(site.record["database_url"]) as database:
+        # Another test has linked the wallet to its account.
+        database.execute("UPDATE payments_wallet SET account_id = NULL")
     sign_up(page, email="payer@example.com", restaurant="Paying Kitchen")
     page.goto("/dashboard")
     page.get_by_role("link", name="Data service").first.click()
