@@ -39,6 +39,7 @@ class ErrorCode(StrEnum):
     PAYMENT_ALREADY_USED = "payment_already_used", 402
     TRANSACTION_NOT_FOUND = "transaction_not_found", 402
     TIER_REQUIRED = "tier_required", 403
+    SPENDING_LIMIT_REACHED = "spending_limit_reached", 403
     FOREIGN_ORIGIN = "foreign_origin", 403
     NOT_FOUND = "not_found", 404
     METHOD_NOT_ALLOWED = "method_not_allowed", 405

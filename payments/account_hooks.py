@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts import data_export
 from accounts.models import Account
-from payments.models import Payment, Plan
+from payments.models import Billing, Invoice, Payment, Plan
 
 
 def export_payments(account: Account) -> Iterator[dict[str, Any]]:
@@ -21,6 +21,16 @@ def export_payments(account: Account) -> Iterator[dict[str, Any]]:
                 "created_at", "settled_at", "refunded_at",
             )
         }  # fmt: skip
+
+
+def export_billing(account: Account) -> Iterator[dict[str, Any]]:
+    for row in Billing.objects.filter(pk=account.pk).values("address", "monthly_limit_usdc", "alert_percents"):
+        yield {**row}
+
+
+def export_invoices(account: Account) -> Iterator[dict[str, Any]]:
+    for row in Invoice.objects.filter(account=account).values("month", "name", "address", "wallets", "created_at"):
+        yield {**row}
 
 
 def has_plan(account: Account, now: datetime) -> str | None:

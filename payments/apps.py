@@ -13,5 +13,9 @@ class PaymentsConfig(AppConfig):
         from payments import account_hooks, consistency_checks
 
         consistency.SOURCES.append(consistency_checks.build_checks)
-        data_export.FILES.update(payments=account_hooks.export_payments)
+        data_export.FILES.update(
+            payments=account_hooks.export_payments,
+            billing=account_hooks.export_billing,
+            invoices=account_hooks.export_invoices,
+        )
         closure.GUARDS += [account_hooks.has_plan, account_hooks.has_open_payment]

@@ -3,6 +3,7 @@
 - caller: `caller_of`, `Caller` and the tiers; DataViewSet authenticates a view of the data API
 - price: `load_price_list`, `current_prices`, `is_free_by_plan`
 - payment: `parse_proof` or `parse_mcp_proof`, then `collect_payment`, which returns a Receipt or raises the refusal
+- demo wallets of the embedded chain: `find_demo_wallet`, `sign_payment`
 - delivery: PaidResponse or `mark_delivered`; `deliver` in the transaction that makes the goods
 - entitlement by an earlier payment: `read_receipt_token`
 - refund: `mark_refund_due`, `cancel_refund_due`; `refund_undelivered` of what has bought nothing
@@ -41,6 +42,7 @@ from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
 from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier, describe_requirements, describe_token
 from payments.tiers.terms import STANDARD, job_queue
+from payments.wallets.demo_wallets import DemoWallet, find_demo_wallet, sign_payment
 from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired, TransactionNotFound
 from payments.x402.proofs import (
     PAYMENT_META,

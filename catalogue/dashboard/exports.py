@@ -1,4 +1,4 @@
-"""Export pages of an account's wallets: list, progress, files, cancel and new export."""
+"""Export pages of an account's wallets: list, new export, payment, progress, files, and cancel."""
 
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -18,7 +18,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.downloads import signed_urls
-from catalogue.exports.requests import commands, quote, representation, spec
+from catalogue.exports.requests import commands, page_orders, payment_state, quote, representation, spec
 from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
@@ -26,7 +26,14 @@ from catalogue.tasks import enqueue_export_step
 from framework.errors import ApiError
 from framework.languages import format_number
 from framework.public_ids import decode
-from payments.interface import build_caller, list_addresses, list_wallets, to_checksum_address
+from payments.interface import (
+    Caller,
+    build_caller,
+    find_demo_wallet,
+    list_addresses,
+    list_wallets,
+    to_checksum_address,
+)
 from payments.models import Wallet, shorten_address
 
 SECTION = "exports"
@@ -159,6 +166,8 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
         "colour": colour,
         "percent": int(progress * 100),
         "is_under_way": status in UNDER_WAY,
+        "is_unfinished": status in UNFINISHED,
+        "is_unpaid": status == Export.Status.AWAITING_PAYMENT,
         "may_be_cancelled": status in (*UNFINISHED, Export.Status.SUCCEEDED),
         "pace": _("%(number)s rows a second, about %(time)s left")
         % {"number": format_number(round(pace.rows_per_second)), "time": left}
@@ -181,11 +190,11 @@ def found_one(request: PageRequest, public_id: str) -> Export:
 def progress(request: PageRequest, export: str, part: str = "progress") -> HttpResponse:
     """Return the part of a page that shows the progress: 204 while unchanged; the final one ends the polling."""
     context = with_files(found_one(request, export), now=timezone.now())
-    is_under_way = context["item"]["is_under_way"]
-    if request.GET.get("seen") == context["item"]["seen"] and is_under_way:
+    is_unfinished = context["item"]["is_unfinished"]
+    if request.GET.get("seen") == context["item"]["seen"] and is_unfinished:
         return HttpResponse(status=204)
     template = f"catalogue/dashboard/{part}.html"
-    return render(request, template, context | {"is_partial": True}, status=200 if is_under_way else DONE)
+    return render(request, template, context | {"is_partial": True}, status=200 if is_unfinished else DONE)
 
 
 def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
@@ -204,9 +213,14 @@ def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
 
 @page(Right.DATA, section=SECTION)
 def export(request: PageRequest, export: str) -> HttpResponse:
-    """Show one export: progress, files and price. Three queries besides those of the `page` decorator."""
+    """Show one export: progress, files and price. Three queries besides those of the `page` decorator.
+
+    One that awaits its payment takes up to nine more.
+    """
     found = found_one(request, export)
     context = with_files(found, now=timezone.now())
+    if context["item"]["is_unpaid"]:
+        context |= payment_context(request, found)
     since = found.filter.get("updated_since")
     values = found.filter | ({"updated_since": format_moment(datetime.fromisoformat(since))} if since else {})
     filters = [(name.replace("_", " "), str(value)) for name, value in values.items()]
@@ -217,6 +231,53 @@ def export(request: PageRequest, export: str) -> HttpResponse:
 def format_moment(moment: datetime) -> str:
     """Format a moment in the current time zone, the venue's."""
     return date_format(timezone.localtime(moment), SHORT_DATETIME)
+
+
+def payment_context(request: PageRequest, export: Export) -> dict[str, Any]:
+    """Return what the page of an unpaid export needs to have it paid: its price, or that it is being paid already."""
+    if payment_state.list_pending(export).exists():
+        return {"is_being_paid": True}
+    wishes = page_orders.get_wishes(export)
+    try:
+        offer = quote.quote_export(caller_for(request, export), wishes, now=timezone.now())
+    except ApiError as refusal:
+        return {"not_payable": refusal.message}
+    return {
+        "offer": offer,
+        "not_payable": offer.refused,
+        "payer": export.wallet_id,
+        "demo_wallet": find_demo_wallet({str(export.wallet_id)}),
+        "pay_url": request.path.rstrip("/") + "/pay",
+    }
+
+
+def caller_for(request: PageRequest, export: Export) -> Caller:
+    """Return the caller for requests with the wallet of an export. One query. Raises Http404 if it was unlinked."""
+    account = request.access.account
+    for wallet in list_wallets(account, now=timezone.now()):
+        if wallet.address == export.wallet_id:
+            return build_caller(wallet, account)
+    raise Http404
+
+
+@page(Right.DATA, section=SECTION, methods=("POST",))
+def pay(request: PageRequest, export: str) -> HttpResponse:
+    """Pay an export that awaits its payment with its wallet, if that is a demo wallet of the embedded chain."""
+    return pay_with_demo_wallet(request, found_one(request, export))
+
+
+def pay_with_demo_wallet(request: PageRequest, export: Export) -> HttpResponse:
+    wallet = find_demo_wallet({str(export.wallet_id)})
+    if wallet is None:
+        raise Http404
+    try:
+        paid = page_orders.pay_with_demo_wallet(caller_for(request, export), export, wallet=wallet, now=timezone.now())
+    except ApiError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        enqueue_export_step(paid)
+        messages.success(request, _("The export was paid. Its files appear here when they are ready."))
+    return redirect("data-export", venue=request.access.venue.public_id, export=export.public_id)
 
 
 def reorder_query(export: Export) -> str:
@@ -273,12 +334,22 @@ def new(request: PageRequest) -> HttpResponse:
             caller = build_caller(form.wallets[form.cleaned_data["wallet"]], account)
             try:
                 if request.method == "POST":
-                    ordered = quote.order_free_export(caller, form.arguments, now=now)
-                    enqueue_export_step(ordered)
-                    messages.success(request, _("The export was ordered. Its files appear here when they are ready."))
-                    return redirect("data-export", venue=request.access.venue.public_id, export=ordered.public_id)
-                context["offer"] = quote.quote_export(caller, form.arguments, now=now)
+                    return order(request, page_orders.order_export(caller, form.arguments, now=now))
+                offer = quote.quote_export(caller, form.arguments, now=now)
+                context |= {"offer": offer, "payer": caller.wallet, "demo_wallet": find_demo_wallet(caller.wallets)}
                 status = 200
             except ApiError as refusal:
                 form.blame(refusal)
     return render(request, "catalogue/dashboard/new.html", context, status=status)
+
+
+def order(request: PageRequest, ordered: Export) -> HttpResponse:
+    """Answer an order: a free export is queued, and one with a price is paid at once if the form says so, or later."""
+    if ordered.status == Export.Status.AWAITING_PAYMENT:
+        if "demo" in request.POST:
+            return pay_with_demo_wallet(request, ordered)
+        messages.success(request, _("The export was ordered. Pay it within an hour."))
+    else:
+        enqueue_export_step(ordered)
+        messages.success(request, _("The export was ordered. Its files appear here when they are ready."))
+    return redirect("data-export", venue=request.access.venue.public_id, export=ordered.public_id)

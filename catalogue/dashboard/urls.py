@@ -11,6 +11,7 @@ urlpatterns = [
     path("<slug:venue>/exports/<slug:export>", exports.export, name="data-export"),
     path("<slug:venue>/exports/<slug:export>/progress", exports.progress, name="data-export-progress"),
     path("<slug:venue>/exports/<slug:export>/state", exports.progress, {"part": "state"}, name="data-export-state"),
+    path("<slug:venue>/exports/<slug:export>/pay", exports.pay, name="data-export-pay"),
     path("<slug:venue>/exports/<slug:export>/cancel", exports.cancel, name="data-export-cancel"),
     path("<slug:venue>/exports/<slug:export>/files/<str:name>", exports.file, name="data-export-file"),
     path("<slug:venue>/listing", claim.show, name="listing"),

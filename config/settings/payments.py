@@ -3,12 +3,21 @@
 from typing import Any
 
 from config import environment as env
-from config.settings.base import embedded
+from config.settings.base import STATE_DIR, embedded
+from framework.state_directory import RECORD, read_json
 from payments.devchain.addresses import PRICE_FEED
+from payments.devchain.wallets import derive_demo_wallets
 
 # If you name your own chain, nothing of the embedded one is used.
 chain: dict[str, Any] = {} if env.is_set("RPC_URL") else embedded.get("chain") or {}
 RPC_URL = env.address("RPC_URL", chain.get("rpc_url") or "http://127.0.0.1:1", example="https://rpc.example.com")
+# The private keys of the demo wallets by name, only where RPC_URL is the embedded chain of this state directory.
+stack_chain: dict[str, Any] = (read_json(STATE_DIR / RECORD) or {}).get("chain") or {}
+DEMO_WALLET_KEYS: dict[str, str] = (
+    {wallet.name: wallet.private_key for wallet in derive_demo_wallets(stack_chain["password"])}
+    if stack_chain and f"http://127.0.0.1:{stack_chain['port']}" == RPC_URL
+    else {}
+)
 FACILITATOR_URL = env.address(
     "FACILITATOR_URL",
     embedded.get("facilitator_url") or "http://127.0.0.1:1",

@@ -61,5 +61,7 @@ def logging_config(level: str) -> dict[str, Any]:
             # They would log URLs, which may contain the key of a hosted node, and signed payloads.
             "httpx": {"level": "WARNING"},
             "x402": {"level": "WARNING"},
+            # It would log 40 lines about the font of each PDF.
+            "fontTools": {"level": "WARNING"},
         },
     }

@@ -1,6 +1,7 @@
 """Decides whether a signed authorization may be settled for a sale. Nothing is written or charged here."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
 
@@ -59,8 +60,11 @@ def verify(sale: Sale, signed: Authorization) -> None:
     raise build_rejection(sale, message, "invalid_signature")
 
 
-def admit(sale: Sale, signed: Authorization) -> Tier:
-    """Return the payer's tier if this authorization may be settled now. Raises TierRequired and PaymentRejected."""
+def admit(sale: Sale, signed: Authorization) -> tuple[Tier, UUID | None]:
+    """Return the payer's tier if this authorization may be settled now, and the account whose spending limit applies.
+
+    Raises TierRequired and PaymentRejected.
+    """
     now = sale.now.timestamp()
     if signed.to != settings.PAY_TO:
         raise build_rejection(
@@ -85,7 +89,7 @@ def admit(sale: Sale, signed: Authorization) -> Tier:
         raise sale.build_tier_error(best)
     if amount not in sale.acceptable_amounts(signed.payer, payer_terms):
         raise build_amount_error(sale, signed)
-    return best.tier
+    return best.tier, wallet.limited_account.pk if wallet.limited_account else None
 
 
 def read_payer_terms(sale: Sale, signed: Authorization, wallet: Wallet) -> Terms:

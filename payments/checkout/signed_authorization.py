@@ -6,7 +6,9 @@ TRANSITIONS at the end of this module lists the states in the order in which the
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -17,7 +19,7 @@ from payments.chain import evm, reads
 from payments.chain.networks import payment_network
 from payments.chain.reads import NotAPayment, Transfer
 from payments.chain.rpc import RpcUnavailable
-from payments.checkout import admission, confirmation, prior_transfers, state_machine
+from payments.checkout import admission, confirmation, prior_transfers, spending_limit, state_machine
 from payments.checkout.admission import build_rejection
 from payments.checkout.confirmation import NotConfirmed
 from payments.checkout.context import (
@@ -27,6 +29,7 @@ from payments.checkout.context import (
     SettlementPending,
     TierRequired,
 )
+from payments.checkout.spending_limit import SpendingLimitReached
 from payments.ledger import reconcile, transitions
 from payments.ledger.receivers import receivers
 from payments.ledger.reconcile import AuthorizationStatus
@@ -57,6 +60,8 @@ class Checkout:
     claim: Payment | None = None
     # Why it was not admitted.
     refusal: ApiError | None = None
+    # The account whose spending limit applies, if there is one.
+    limited_account: UUID | None = None
     # By time.monotonic(): another request is waited for until then.
     wait_until: float = field(init=False)
     # The row of the ledger that decides.
@@ -98,7 +103,7 @@ def admit(checkout: Checkout) -> Next:
     A refusal waits: what the authorization has bought before does not depend on the current time and prices.
     """
     try:
-        tier = admission.admit(checkout.sale, checkout.signed)
+        tier, checkout.limited_account = admission.admit(checkout.sale, checkout.signed)
     except ApiError as error:
         checkout.refusal = error
     else:
@@ -109,10 +114,29 @@ def admit(checkout: Checkout) -> Next:
 
 def claim(checkout: Checkout) -> Next:
     """Insert the claim, committed at once: of concurrent requests with this authorization only one succeeds."""
-    if checkout.claim is None or not transitions.insert(checkout.claim, check=checkout.sale.check_claim):
+    if checkout.claim is None:
+        return find
+    has_check = checkout.sale.check_claim is not None or checkout.limited_account is not None
+    try:
+        is_inserted = transitions.insert(checkout.claim, check=partial(check_claim, checkout) if has_check else None)
+    except SpendingLimitReached as error:
+        assert checkout.limited_account is not None  # noqa: S101 - check_claim
+        spending_limit.alert_refusal(checkout.limited_account, error, now=checkout.sale.now)
+        # If the authorization is on the chain already, its money has arrived.
+        checkout.claim, checkout.refusal = None, error
+        return find
+    if not is_inserted:
         return find
     checkout.payment = checkout.claim
     return decline if is_public(checkout) and transitions.release_claim(checkout.payment) else settle
+
+
+def check_claim(checkout: Checkout, payment: Payment) -> None:
+    """Raise an ApiError, in the transaction of the claim, if the payment must not be settled."""
+    if checkout.sale.check_claim is not None:
+        checkout.sale.check_claim(payment)
+    if checkout.limited_account is not None:
+        spending_limit.reserve(payment, account=checkout.limited_account)
 
 
 def is_public(checkout: Checkout) -> bool:
@@ -316,7 +340,7 @@ def decline(checkout: Checkout) -> Next:
     sale, signed = checkout.sale, checkout.signed
     # Without a refusal it was admitted, and is on the chain already.
     refusal = checkout.refusal or build_rejection(sale, "The authorization was used or cancelled.", "used")
-    is_final = isinstance(refusal, PaymentRejected | TierRequired)
+    is_final = isinstance(refusal, PaymentRejected | TierRequired | SpendingLimitReached)
     if not is_final or not reads.is_authorization_spent(signed.payer, signed.nonce):
         raise refusal
     try:

@@ -7,10 +7,13 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.contrib import messages
+from django.contrib.postgres.forms import SimpleArrayField
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -21,12 +24,13 @@ from framework.charts import Column, Layout, bar_chart
 from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.chain.networks import get_explorer_url
+from payments.checkout.spending_limit import sum_spent
 from payments.dashboard import account_summary
 from payments.formatting import format_amount
 from payments.ledger import payment_history
-from payments.models import Payment, PaymentEvent, Product
+from payments.models import Billing, Payment, PaymentEvent, Product
 from payments.reports import spending
-from payments.reports.spending import Month
+from payments.reports.spending import UTC_ZONE, Month
 
 SECTION = "data"
 PAGE_SIZE = 25
@@ -78,6 +82,25 @@ class LedgerFilter(forms.Form):
             "since": month.since if month else None,
             "until": month.until if month else None,
         }
+
+
+class LimitForm(forms.ModelForm[Billing]):
+    alert_percents = SimpleArrayField(
+        forms.IntegerField(min_value=1, max_value=100),
+        max_length=5,
+        required=False,
+        label=gettext_lazy("Email the owners at, in percent"),
+        help_text=gettext_lazy("Up to five numbers from 1 to 100, such as 50, 80, 100. One email a month for each."),
+    )
+
+    class Meta:
+        model = Billing
+        fields = ("monthly_limit_usdc", "alert_percents")
+        labels = {"monthly_limit_usdc": gettext_lazy("Limit for a month, in USDC")}
+        help_texts = {"monthly_limit_usdc": gettext_lazy("Empty: no limit. A month is one of UTC.")}
+
+    def clean_alert_percents(self) -> list[int]:
+        return sorted(set(self.cleaned_data["alert_percents"] or []))
 
 
 def parse_month(text: str, zone: ZoneInfo) -> Month | None:
@@ -159,7 +182,7 @@ def payment(request: PageRequest, payment: str) -> HttpResponse:
         row = payment_history.get_payment(wallets, payment)
     except ApiError as error:
         raise Http404 from error
-    _, detail = payment_history.get_reason(row)
+    _reason, detail = payment_history.get_reason(row)
     context = {
         "shown": payment_context(row, dict(Product.objects.values_list("slug", "name"))),
         "payment": row,
@@ -176,17 +199,42 @@ def payment(request: PageRequest, payment: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION)
 def spending_page(request: PageRequest) -> HttpResponse:
-    """Show spending by day of a month, and by month. Three queries besides those of the `page` decorator."""
+    """Show spending by day of a month, and by month, and the limit. Four queries besides those of the decorator.
+
+    Five with a limit.
+    """
+    return render_spending(request)
+
+
+@page(Right.DATA, section=SECTION, methods=("POST",))
+def limit(request: PageRequest) -> HttpResponse:
+    """Save the monthly spending limit and the shares of it at which the owners get a mail."""
+    account = request.access.account
+    form = LimitForm(request.POST, instance=Billing(account=account))
+    if not form.is_valid():
+        return render_spending(request, form=form)
+    # The new limit is alerted anew.
+    Billing.objects.update_or_create(account=account, defaults={**form.cleaned_data, "alerted_month": None})
+    messages.success(request, _("The spending limit was saved."))
+    return redirect("data-spending", venue=request.access.venue.public_id)
+
+
+def render_spending(request: PageRequest, *, form: LimitForm | None = None) -> HttpResponse:
     zone, now = ZoneInfo(request.access.venue.timezone), timezone.now()
     text = request.GET.get("month", "")
     month = parse_month(text, zone) if text else Month.of(now, zone)
-    status = 200 if month else 400
+    is_invalid = month is None
     month = month or Month.of(now, zone)
-    wallets = account_summary.list_addresses(request.access.account)
+    account = request.access.account
+    wallets = account_summary.list_addresses(account)
+    billing = Billing.objects.filter(pk=account.pk).first() or Billing(account=account)
     days = spending.spending_by_day(wallets, month)
     context = {
         "month": month,
-        "is_invalid": status == 400,
+        "is_invalid": is_invalid,
+        "limit_form": form or LimitForm(instance=billing),
+        "limit": billing.monthly_limit_usdc,
+        "used": sum_spent(account.pk, Month.of(now, UTC_ZONE)) if billing.monthly_limit_usdc else None,
         "days": days,
         "spent_days": [day for day in days if day.payments],
         "chart": bar_chart(
@@ -205,4 +253,4 @@ def spending_page(request: PageRequest) -> HttpResponse:
         "earlier": month.earlier(1),
         "later": month.earlier(-1) if month.until <= now else None,
     }
-    return render(request, "payments/dashboard/spending.html", context, status=status)
+    return render(request, "payments/dashboard/spending.html", context, status=400 if is_invalid or form else 200)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from payments.dashboard import ledger, wallets
+from payments.dashboard import invoices, ledger, wallets
 
 urlpatterns = [
     path("<slug:venue>/data", wallets.service, name="data-service"),
@@ -15,4 +15,7 @@ urlpatterns = [
     path("<slug:venue>/data/payments/file", ledger.payments_csv, name="data-payments-file"),
     path("<slug:venue>/data/payments/<slug:payment>", ledger.payment, name="data-payment"),
     path("<slug:venue>/data/spending", ledger.spending_page, name="data-spending"),
+    path("<slug:venue>/data/spending/limit", ledger.limit, name="data-spending-limit"),
+    path("<slug:venue>/data/invoices", invoices.invoices, name="data-invoices"),
+    path("<slug:venue>/data/invoices/<slug:month>", invoices.invoice, name="data-invoice"),
 ]

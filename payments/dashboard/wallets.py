@@ -1,6 +1,7 @@
 """The data service page: wallets, tier and wallet sessions."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -18,7 +19,8 @@ from framework.errors import ApiError
 from payments.chain import evm
 from payments.dashboard import account_summary
 from payments.identity import sessions, siwx
-from payments.wallets import link_challenge, links
+from payments.wallets import demo_wallets, link_challenge, links
+from payments.wallets.demo_wallets import DemoWallet
 
 SECTION = "data"
 SAFE_METHODS = {"GET", "HEAD"}
@@ -66,17 +68,34 @@ def service(request: PageRequest) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Ask for a wallet's address, then for its signature of a message."""
+    """Ask for a wallet's address, then for its signature of a message. A demo wallet signs and is linked at once."""
+    context: dict[str, Any] = {"form": AddressForm(), "demo_wallets": demo_wallets.list_demo_wallets()}
     if request.method in SAFE_METHODS:
-        return render(request, "payments/dashboard/link.html", {"form": AddressForm()})
+        return render(request, "payments/dashboard/link.html", context)
+    demo = next((each for each in context["demo_wallets"] if each.name == request.POST.get("demo")), None)
+    if demo is not None:
+        return link_demo_wallet(request, demo)
     form = AddressForm(request.POST)
     if not form.is_valid():
-        return render(request, "payments/dashboard/link.html", {"form": form}, status=400)
+        return render(request, "payments/dashboard/link.html", context | {"form": form}, status=400)
     address: str = form.cleaned_data["address"]
     message = link_challenge.create_message(address, account=request.access.account, now=timezone.now())
     signature_form = SignatureForm(initial={"address": message.address, "nonce": message.nonce})
     context = {"message": message, "form": signature_form, "by_browser": form.cleaned_data["by_browser"]}
     return render(request, "payments/dashboard/sign.html", context)
+
+
+def link_demo_wallet(request: PageRequest, demo: DemoWallet) -> HttpResponse:
+    now, account = timezone.now(), request.access.account
+    message = link_challenge.create_message(demo.address, account=account, now=now)
+    signature = demo_wallets.sign_message(demo, message.text)
+    try:
+        link_challenge.link_wallet(demo.address, message.nonce, signature, account=account, now=now)
+    except ApiError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("The demo wallet was linked."))
+    return redirect("data-service", venue=request.access.venue.public_id)
 
 
 @page(Right.DATA, section=SECTION, methods=("POST",))

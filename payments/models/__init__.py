@@ -2,6 +2,7 @@
 
 # mypy: implicit-reexport
 
+from payments.models.billing import Billing, Invoice
 from payments.models.choices import TIER_CHOICES, shorten_address
 from payments.models.payments import Audit, Payment, PaymentEvent, Receiver, Refund, Revenue
 from payments.models.products import Price, Product

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import Account
 from framework.public_ids import new_id
+from payments.models.billing import Billing
 from payments.models.choices import TIER_CHOICES, shorten_address
 from payments.tiers.definitions import PRIORITIES, TIERS
 
@@ -19,12 +20,18 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 class Wallets(models.QuerySet["Wallet"]):
     def with_plan(self, now: datetime) -> Self:
-        """Load each wallet with its current plan, `own_plan`, and that of its account, `account_plan`. Two joins.
+        """Load each wallet with its current plan, `own_plan`, and that of its account, `account_plan`. Three joins.
 
-        A wallet and an account have at most one current plan each.
+        A wallet and an account have at most one current plan each. `limited_account` is the billing of an account with
+        a spending limit.
         """
-        plans = {"own_plan": _current_plan("plans", now), "account_plan": _current_plan("account__plans", now)}
-        return self.annotate(**plans).select_related(*plans)
+        has_limit = Q(account__billing__monthly_limit_usdc__isnull=False)
+        relations = {
+            "own_plan": _current_plan("plans", now),
+            "account_plan": _current_plan("account__plans", now),
+            "limited_account": FilteredRelation("account__billing", condition=has_limit),
+        }
+        return self.annotate(**relations).select_related(*relations)
 
 
 def _current_plan(plans: str, now: datetime) -> FilteredRelation:
@@ -60,6 +67,8 @@ class Wallet(models.Model):
     # Set by with_plan() and payments.identity.sessions.
     own_plan: "Plan | None" = None
     account_plan: "Plan | None" = None
+    # Set by with_plan().
+    limited_account: Billing | None = None
     session: "WalletSession"
 
     class Meta:

@@ -13,6 +13,7 @@ from django.db.models.functions import TruncDay, TruncMonth
 from payments.ledger import payment_history
 from payments.models import Payment
 
+UTC_ZONE = ZoneInfo("UTC")
 MONTHS = 12
 CHUNK_SIZE = 500
 NO_SPENDING = (Decimal(0), 0)

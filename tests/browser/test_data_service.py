@@ -3,14 +3,16 @@
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
 
 from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
-from tests.support.live_stack import Up
+from tests.support.live_stack import Up, income
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -19,10 +21,18 @@ pytestmark = [pytest.mark.stack, pytest.mark.browser]
 # A wallet as browsers inject it (EIP-1193), which has our key sign.
 INJECTED = """
 window.ethereum = {
+  // Set by tests: the chain, and the method that the user rejects.
+  chain: "0x1", rejects: null, knowsChain: true,
   request: async ({method, params}) => {
+    if (method === window.ethereum.rejects) throw Object.assign(new Error("User rejected"), {code: 4001});
+    if (method === "wallet_switchEthereumChain") {
+      if (!window.ethereum.knowsChain) throw Object.assign(new Error("Unknown chain"), {code: 4902});
+      window.ethereum.chain = params[0].chainId;
+      return null;
+    }
     if (method === "eth_requestAccounts") return [await window.addressOfKey()];
     if (method === "personal_sign") return await window.signWithKey(params[0]);
-    if (method === "eth_chainId") return "0x14a34";
+    if (method === "eth_chainId") return window.ethereum.chain;
     if (method === "eth_signTypedData_v4") return await window.signTypedWithKey(params[1]);
     throw new Error(method);
   },
@@ -86,7 +96,7 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     assert "0.5 USDC" in page.locator(".tile").first.inner_text()
     page.get_by_role("button", name="Order and pay 0.5 USDC with browser wallet").click()
     page.locator("table a", has_text="jsonl.gz").first.wait_for(timeout=60_000)
-    assert page.locator("#status-message").inner_text() in ("", "Export of restaurants: Done.")
+    assert page.locator("#status-message").inner_text() in ("", "Export Restaurants, jsonl.gz: Done.")
     with page.expect_download() as fetched:
         page.locator("table a", has_text="jsonl.gz").first.click()
     fetched.value.save_as(tmp_path / "file.jsonl.gz")
@@ -97,3 +107,72 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     base = page.url.split("/exports")[0]
     check_pages(page, f"{base}/data", f"{base}/data/payments", f"{base}/data/spending", f"{base}/exports", page.url)
     check_pages(page, f"{base}/exports/new?dataset=restaurants", f"{base}/data/wallets/new")
+
+
+def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[..., "Page"], site: Up) -> None:
+    page = visit()
+    with psycopg.connect(site.record["database_url"]) as database:
+        # Another test has linked the wallet to its account.
+        database.execute("UPDATE payments_wallet SET account_id = NULL")
+    sign_up(page, email="payer@example.com", restaurant="Paying Kitchen")
+    page.goto("/dashboard")
+    page.get_by_role("link", name="Data service").first.click()
+    page.get_by_role("link", name="Link a wallet").first.click()
+    # The server signs for the demo wallets of the embedded chain.
+    page.get_by_role("button", name="Link the demo wallet of the tier Enterprise").click()
+    page.get_by_text("The demo wallet was linked.").wait_for()
+    page.get_by_role("link", name="Exports").first.click()
+    page.get_by_role("link", name="New export").first.click()
+    page.get_by_label("Dataset").select_option("landmarks")
+    page.get_by_role("button", name="Show price").click()
+    status = page.locator("#pay-status")
+    assert status.inner_text().startswith("This browser has no wallet.")
+    page.get_by_role("button", name="Order now and pay within an hour").click()
+    page.get_by_role("heading", name="Payment").wait_for()
+    unpaid = page.url
+    check_pages(page, unpaid)
+
+    inject(page, key_of(site, "enterprise")["private_key"])
+    page.goto(unpaid)
+    pay = page.get_by_role("button", name="Pay 0.1 USDC with browser wallet")
+    for step in ("eth_requestAccounts", "personal_sign", "eth_signTypedData_v4"):
+        page.evaluate("method => { window.ethereum.rejects = method; }", step)
+        pay.click()
+        page.get_by_text("You rejected the request in your wallet. Nothing was charged.").wait_for()
+    page.evaluate("() => { Object.assign(window.ethereum, {rejects: null, chain: '0x1', knowsChain: false}); }")
+    pay.click()
+    page.get_by_text("Your wallet is on another network.").wait_for()
+    page.evaluate("() => { window.ethereum.knowsChain = true; }")
+    page.route(
+        "**/v1/exports",
+        lambda route: (
+            route.fulfill(status=402, json={"reason": "invalid_exact_evm_insufficient_balance"})
+            if "payment-signature" in route.request.headers
+            else route.continue_()
+        ),
+    )
+    pay.click()
+    page.get_by_text("This wallet does not have enough USDC").wait_for()
+    page.unroute("**/v1/exports")
+    # The answer to the payment is lost twice: the same payment is sent again.
+    before, sent = income(site), []
+
+    def lose(route: Any) -> None:
+        payment = route.request.headers.get("payment-signature")
+        if payment is None:
+            route.continue_()
+            return
+        sent.append(payment)
+        if len(sent) == 1:
+            route.fetch()
+        if len(sent) < 3:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/v1/exports", lose)
+    pay.click()
+    page.locator("table a", has_text="jsonl.gz").first.wait_for(timeout=60_000)
+    assert (len(sent), len(set(sent))) == (3, 1)
+    assert income(site) - before == Decimal("0.1")
+    assert page.url == unpaid

@@ -1,4 +1,4 @@
-"""Quotes: what an export would cost, before it is ordered."""
+"""Quotes: what an export costs, before it is ordered or paid."""
 
 import json
 import shlex
@@ -16,12 +16,7 @@ from catalogue.exports.requests import commands, payment_state, spec
 from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from framework.api.urls import public_url
-from framework.errors import ApiError
 from payments.interface import Caller, NotSold, TierRequired, is_free_by_plan, load_price_list, payment_network
-
-
-class ExportHasPrice(ApiError):
-    """The export has a price, which its wallet pays through the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +91,3 @@ def estimate_rows(kind: ExportSpec) -> int:
         (plan,) = cursor.fetchone()
     plan = json.loads(plan) if isinstance(plan, str) else plan
     return int(plan[0]["Plan"]["Plan Rows"])
-
-
-def order_free_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Export:
-    """Queue an export that is free for its wallet; enqueue a step then. Call it outside of transactions.
-
-    Raises what parse_spec raises, NotSold, TierRequired, ExportHasPrice and TooManyExports.
-    """
-    wallet = commands.require_wallet(caller)
-    kind = spec.parse_spec(wallet, now=now, **wishes)
-    product = payment_state.PRODUCTS.get(kind.dataset)
-    if product is not None:
-        commands.require_tier(caller, load_price_list([product], now=now).from_tier)
-        if not is_free_by_plan([product], caller=caller, now=now):
-            raise ExportHasPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
-    return commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now)

@@ -3,19 +3,32 @@
 "use strict";
 
 (() => {
-  const wallet = window.ethereum;
   const box = document.getElementById("pay-by-wallet");
-  if (!wallet || !box) return;
+  if (!box) return;
+  const status = document.getElementById("pay-status");
+  const texts = Object.fromEntries(
+    [...document.querySelectorAll("#pay-texts [data-text]")].map((each) => [each.dataset.text, each.textContent]),
+  );
+  const wallet = window.ethereum;
+  if (!wallet) {
+    status.textContent = texts["no-wallet"];
+    return;
+  }
   box.hidden = false;
   const button = box.querySelector("button");
-  const status = document.getElementById("pay-status");
-  const body = document.getElementById("body").textContent;
-  const { address, price, exports } = box.dataset;
+  const { address, price, body, exports } = box.dataset;
   const MAX_TRIES = 20, PAUSE_MS = 3000;
+  // Codes of wallets (EIP-1193, EIP-1474, EIP-3085).
+  const REJECTED = 4001, REQUEST_OPEN = -32002;
+
+  // Nothing was charged, or it is not known whether the payment has arrived.
+  class Refused extends Error {}
+  class Unknown extends Error {}
 
   const hex = (bytes) => `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
   const pause = () => new Promise((resolve) => { setTimeout(resolve, PAUSE_MS); });
-  const reasonOf = (answer) => answer.detail || (answer.error && answer.error.message) || "The server gave no reason.";
+  const codeOf = (answer) => (answer.error && answer.error.code) || answer.error;
+  const reasonOf = (answer) => answer.detail || (answer.error && answer.error.message) || texts["no-reason"];
 
   const signIn = async () => {
     const { message } = await (await fetch(`/v1/auth/challenge?address=${address}`)).json();
@@ -24,19 +37,25 @@
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ message, signature }),
     });
     const answer = await response.json();
-    if (!response.ok) throw new Error(reasonOf(answer));
+    if (!response.ok) throw new Refused(reasonOf(answer));
     return answer.token;
   };
 
   const useChain = async (chainId) => {
     const wanted = `0x${chainId.toString(16)}`;
-    if ((await wallet.request({ method: "eth_chainId" })) === wanted) return;
-    await wallet.request({ method: "wallet_switchEthereumChain", params: [{ chainId: wanted }] });
+    const isOnChain = async () => Number(await wallet.request({ method: "eth_chainId" })) === chainId;
+    if (await isOnChain()) return;
+    try {
+      await wallet.request({ method: "wallet_switchEthereumChain", params: [{ chainId: wanted }] });
+    } catch (error) {
+      if (error.code === REJECTED || error.code === REQUEST_OPEN) throw error;
+    }
+    if (!(await isOnChain())) throw new Refused(texts["wrong-chain"]);
   };
 
   const sign = async (terms) => {
     const accepted = terms.accepts.find((each) => each.scheme === "exact" && each.network.startsWith("eip155:"));
-    if (accepted.amount !== price) throw new Error("The price has changed. Show the price again.");
+    if (accepted.amount !== price) throw new Refused(texts.changed);
     const chainId = Number(accepted.network.split(":")[1]);
     await useChain(chainId);
     const now = Math.floor(Date.now() / 1000);
@@ -61,44 +80,64 @@
     return btoa(JSON.stringify({ x402Version: 2, resource: terms.resource, accepted, payload: { signature, authorization } }));
   };
 
-  const order = (token, payment) => fetch("/v1/exports", {
-    method: "POST", body,
-    headers: {
-      Authorization: `Bearer ${token}`, "Content-Type": "application/json",
-      ...(payment && { "PAYMENT-SIGNATURE": payment }),
-    },
-  });
+  const order = async (token, payment) => {
+    const response = await fetch("/v1/exports", {
+      method: "POST", body,
+      headers: {
+        Authorization: `Bearer ${token}`, "Content-Type": "application/json",
+        ...(payment && { "PAYMENT-SIGNATURE": payment }),
+      },
+    });
+    return { status: response.status, terms: response.headers.get("PAYMENT-REQUIRED"), answer: await response.json() };
+  };
+
+  // Sends the same payment until its outcome is known: it is never charged twice. Throws Unknown if it stays unknown.
+  const send = async (token, payment) => {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      try {
+        const result = await order(token, payment);
+        if (result.status < 500) return result;
+        if (codeOf(result.answer) === "facilitator_unavailable" && tries === MAX_TRIES) throw new Refused(reasonOf(result.answer));
+      } catch (error) {
+        // The connection or the answer was lost.
+        if (error instanceof Refused) throw error;
+      }
+      if (tries < MAX_TRIES) await pause();
+    }
+    throw new Unknown();
+  };
 
   const pay = async () => {
     const accounts = await wallet.request({ method: "eth_requestAccounts" });
-    if (!accounts.some((each) => each.toLowerCase() === address)) throw new Error("Select the wallet that you chose above in your browser wallet.");
-    status.textContent = "Check your wallet: sign in.";
+    if (!accounts.some((each) => each.toLowerCase() === address)) throw new Refused(texts["other-address"]);
+    status.textContent = texts["sign-in"];
     const token = await signIn();
-    let response = await order(token);
-    if (response.status === 402) {
-      status.textContent = "Check your wallet: confirm the payment.";
-      const payment = await sign(JSON.parse(atob(response.headers.get("PAYMENT-REQUIRED"))));
-      status.textContent = "Paying. Keep this page open.";
-      response = await order(token, payment);
-      // 503: it is not known yet whether the money has moved. The same payment is never charged twice.
-      for (let tries = 1; response.status === 503 && tries < MAX_TRIES; tries += 1) {
-        await pause();
-        response = await order(token, payment);
-      }
+    let result = await order(token);
+    if (result.status === 402) {
+      status.textContent = texts.confirm;
+      const payment = await sign(JSON.parse(atob(result.terms)));
+      status.textContent = texts.paying;
+      result = await send(token, payment);
     }
-    const answer = await response.json();
-    if (!response.ok) throw new Error(reasonOf(answer));
+    const { answer } = result;
+    if (result.status !== 202) throw new Refused(/insufficient/.test(answer.reason) ? texts["too-little"] : reasonOf(answer));
     location.assign(`${exports}/${answer.id}`);
   };
 
   button.addEventListener("click", async () => {
     button.disabled = true;
-    status.textContent = "Check your wallet: allow this page to see its address.";
+    status.textContent = texts.connect;
     try {
       await pay();
     } catch (error) {
+      if (error instanceof Unknown) {
+        // The button stays disabled: a second payment could be charged too.
+        status.textContent = texts.unknown;
+        document.getElementById("pay-unknown").hidden = false;
+        return;
+      }
       button.disabled = false;
-      status.textContent = error.code === 4001 ? "The request was rejected in the wallet." : `Not ordered. ${error.message}`;
+      status.textContent = { [REJECTED]: texts.rejected, [REQUEST_OPEN]: texts.waiting }[error.code] || error.message;
     }
   });
 })();

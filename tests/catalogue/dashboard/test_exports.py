@@ -148,10 +148,6 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
     assert body is not None
     assert json.loads(unescape(body[1])) == wanted
     assert Export.objects.count() == 0
-    refused = owner.post(at(venue, "/new"), response)
-    assert refused.status_code == 400
-    assert "This export has a price: the wallet orders and pays it with POST /v1/exports." in page_text(refused)
-    assert Export.objects.count() == 0
 
 
 def test_times_of_an_order_are_of_the_restaurants_time_zone(venue: Venue, owner: Client) -> None:

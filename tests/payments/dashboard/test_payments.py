@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 import time_machine
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Venue
 from payments.chain.networks import get_explorer_url
-from payments.models import Payment, Wallet
+from payments.models import Billing, Payment, Wallet
 from payments.pricing import default_products
 from tests.payments import ledger_builders
 from tests.support import users
@@ -161,10 +162,10 @@ def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue:
         assert owner.get(at(venue, "spending"), {"month": "0000-01"}).status_code == 400
 
 
-def test_spending_page_takes_three_queries_besides_authentication(
+def test_spending_page_takes_four_queries_besides_authentication(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(3 + 5):
+    with django_assert_num_queries(4 + 5):
         assert owner.get(at(venue, "spending")).status_code == 200
 
 
@@ -186,3 +187,36 @@ def test_another_accounts_payments_are_not_there(venue: Venue, other_venue: Venu
 @pytest.mark.parametrize(("role", "status"), [("manager", 200), ("host", 403)])
 def test_only_who_has_to_do_with_data_sees_payments(venue: Venue, role: str, status: int, rest: str) -> None:
     assert users.member(venue, role).get(at(venue, rest)).status_code == status
+
+
+def test_the_spending_limit_is_set_shown_and_removed(venue: Venue, owner: Client) -> None:
+    ledger_builders.payment(amount_usdc=Decimal("0.5"), created_at=timezone.now())
+    limit = {"monthly_limit_usdc": "2.5", "alert_percents": "100, 50,50"}
+    assert owner.post(at(venue, "spending/limit"), limit).status_code == 302
+    billing = Billing.objects.get()
+    assert (billing.monthly_limit_usdc, billing.alert_percents) == (Decimal("2.5"), [50, 100])
+    assert "0.5 of 2.5 USDC used in this month (UTC)" in output(owner.get(at(venue, "spending")))
+    # The address on invoices is another setting.
+    owner.post(at(venue, "invoices"), {"address": "Via Roma 1"})
+    owner.post(at(venue, "spending/limit"), {"monthly_limit_usdc": "", "alert_percents": ""})
+    billing.refresh_from_db()
+    assert (billing.monthly_limit_usdc, billing.alert_percents, billing.address) == (None, [], "Via Roma 1")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"monthly_limit_usdc": "0"},
+        {"monthly_limit_usdc": "-1"},
+        {"monthly_limit_usdc": "1e400"},
+        {"monthly_limit_usdc": "0.0000001"},
+        {"monthly_limit_usdc": "NaN"},
+        {"alert_percents": "0"},
+        {"alert_percents": "101"},
+        {"alert_percents": "1,2,3,4,5,6"},
+        {"alert_percents": "\x00"},
+    ],
+)
+def test_a_spending_limit_that_means_nothing_is_refused(venue: Venue, owner: Client, wrong: dict[str, str]) -> None:
+    answer = owner.post(at(venue, "spending/limit"), {"monthly_limit_usdc": "1", "alert_percents": "50"} | wrong)
+    assert (answer.status_code, Billing.objects.count()) == (400, 0)
