@@ -1,7 +1,7 @@
 """Words of the pages in the language of the guest: attributes, prices, distances and opening states."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from zlib import crc32
@@ -10,8 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from catalogue.search.text.vocabulary import DIET, Vocabulary
-from framework.languages import format_clock_or_date, format_number
+from framework.languages import format_clock, format_clock_or_date, format_number, format_weekday
 
 # Of an attribute that has no translation, the English label of the back office is shown.
 ATTRIBUTES: Mapping[str, Any] = {
@@ -51,17 +50,20 @@ DRAWINGS: Mapping[str, str] = {
     **dict.fromkeys(("barbecue", "steak-house", "kebab", "turkish", "argentinian", "brazilian", "yakitori"), "flame"),
     **dict.fromkeys(("bakery", "cake", "dessert", "ice-cream", "donut", "bagel", "crepe", "pancake"), "cake"),
     **dict.fromkeys(
-        ("ramen", "noodle", "udon", "thai", "vietnamese", "chinese", "korean", "asian", "dumplings", "dim-sum", "curry",
-         "hotpot", "pasta", "indian", "nepalese", "taiwanese", "malaysian", "indonesian"),
+        ("ramen", "noodle", "udon", "thai", "vietnamese", "chinese", "korean", "asian", "dumplings", "dim-sum",
+         "curry", "hotpot", "pasta", "indian", "nepalese", "taiwanese", "malaysian", "indonesian"),
         "bowl",
     ),
 }  # fmt: skip
 TONES = 8
+SOON, WEEK = timedelta(hours=12), timedelta(days=6)
 
 
-def label_attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a place has: `label`, `detail`, and whether the label is English for want of a translation."""
-    known = Vocabulary.load().attributes
+def label_attributes(attributes: Mapping[str, Any], *, known: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return what a place has: `label`, `detail`, and whether the label is English for want of a translation.
+
+    `known` are the English labels of all attributes.
+    """
     found = []
     for key, value in sorted(attributes.items()):
         if key == "kind" or key not in known or value in ABSENT:
@@ -76,7 +78,6 @@ def label_attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "label": label_attribute(key, known),
                 "is_english": key not in ATTRIBUTES,
                 "detail": detail,
-                "is_diet": key.startswith(DIET),
             }
         )
     return found
@@ -99,12 +100,21 @@ def price_sign(level: int | None) -> str:
 
 def format_state(open_now: bool | None, next_change: datetime | None, *, now: datetime) -> str:
     """Return whether a place is open, and until when: `Open until 22:00`. `next_change` is in its time zone."""
-    change = next_change and format_clock_or_date(next_change, today=now.astimezone(next_change.tzinfo).date())
+    change = next_change and _format_change(next_change, now=now)
     if open_now:
         return _("Open until %(time)s") % {"time": change} if change else _("Open now")
     if open_now is None:
         return _("Hours not known")
     return _("Closed, opens %(time)s") % {"time": change} if change else _("Closed now")
+
+
+def _format_change(moment: datetime, *, now: datetime) -> str:
+    """Write the time, after the day of the week unless it is soon: `Sat 08:00`; after a week with the date."""
+    if moment - now < SOON:
+        return format_clock(moment)
+    if moment - now < WEEK:
+        return f"{format_weekday(moment.date())} {format_clock(moment)}"
+    return format_clock_or_date(moment, today=now.astimezone(moment.tzinfo).date())
 
 
 def parse_moment(text: str | None) -> datetime | None:

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, hypot, log10, radians
 
 from catalogue.models import Landmark
@@ -23,6 +23,8 @@ CHARACTER_WIDTH, WIDE_CHARACTER_WIDTH = 0.56, 1.02
 MAX_NAME_LENGTH = 30
 # How many grid squares fit into the width, at most.
 MAX_SQUARES = 6
+# Where the name of a district may stand, from its centre.
+NAME_SHIFTS = (4, -18, 26, -32, 40, -46, 54)
 # Districts are coloured in turn.
 TINTS = 4
 
@@ -34,7 +36,9 @@ ORDER BY r.prominence DESC, r.id LIMIT %(limit)s
 """
 DISTRICTS = [Landmark.Kind.NEIGHBORHOOD.value]
 SIGHTS = [
-    kind.value for kind in Landmark.Kind if kind not in (Landmark.Kind.NEIGHBORHOOD, Landmark.Kind.CITY, Landmark.Kind.HOTEL)
+    kind.value
+    for kind in Landmark.Kind
+    if kind not in (Landmark.Kind.NEIGHBORHOOD, Landmark.Kind.CITY, Landmark.Kind.HOTEL)
 ]
 
 Corner = tuple[float, float]
@@ -146,7 +150,10 @@ class Labels:
         box = x - half, y - font_size, x + half, y + font_size * 0.3
         if box[0] < 3 or box[1] < 3 or box[2] > SIZE - 3 or box[3] > SIZE - 3:
             return False
-        if any(box[0] < right and left < box[2] and box[1] < low and high < box[3] for left, high, right, low in self.taken):
+        if any(
+            box[0] < right and left < box[2] and box[1] < low and high < box[3]
+            for left, high, right, low in self.taken
+        ):
             return False
         self.taken.append(box)
         return True
@@ -180,12 +187,13 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     labels.taken.append((0, SIZE - 30, step + 24, SIZE))
     districts = _find(frame, DISTRICTS, margin=0.5)
     sights = _find(frame, SIGHTS, margin=0.0)
+    names = [named for mark in districts if (named := _place_name(mark, labels))]
     return Map(
         size=SIZE,
         pins=marks,
         here=here_mark,
         sights=_label_sights(sights, labels),
-        names=[mark for mark in districts if labels.add(mark.label.upper(), mark.x, mark.y, font_size=FONT_SIZE + 1)],
+        names=names,
         districts=_divide(districts),
         grid=[round(step * number, 1) for number in range(1, int(SIZE / step) + 1)],
         scale_m=scale_m,
@@ -204,13 +212,21 @@ def _find(frame: Frame, kinds: list[str], *, margin: float) -> list[Mark]:
     return found
 
 
+def _place_name(district: Mark, labels: Labels) -> Mark | None:
+    """Return the name of a district at or near its centre, which may be full of restaurants; None without room."""
+    for dy in NAME_SHIFTS:
+        if labels.add(district.label.upper(), district.x, district.y + dy, font_size=FONT_SIZE + 1):
+            return replace(district, y=district.y + dy)
+    return None
+
+
 def _label_sights(sights: Iterable[Mark], labels: Labels) -> list[Mark]:
     """Return those sights whose mark and name have room, the best known first."""
-    shown = []
-    for mark in sights:
-        if labels.add("o", mark.x, mark.y + 4) and labels.add(mark.label, mark.x, mark.label_y):
-            shown.append(mark)
-    return shown
+    return [
+        mark
+        for mark in sights
+        if labels.add("o", mark.x, mark.y + 3, font_size=6) and labels.add(mark.label, mark.x, mark.label_y)
+    ]
 
 
 def _divide(centers: Sequence[Mark]) -> list[District]:
@@ -232,7 +248,10 @@ def _cut(corners: Sequence[Corner], center: Mark, other: Mark) -> list[Corner]:
 
     def lead(corner: Corner) -> float:
         """Return how much nearer the corner is to the centre, in squares."""
-        return hypot(corner[0] - other.x, corner[1] - other.y) ** 2 - hypot(corner[0] - center.x, corner[1] - center.y) ** 2
+        return (
+            hypot(corner[0] - other.x, corner[1] - other.y) ** 2
+            - hypot(corner[0] - center.x, corner[1] - center.y) ** 2
+        )
 
     kept: list[Corner] = []
     for number, corner in enumerate(corners):
@@ -248,7 +267,9 @@ def _cut(corners: Sequence[Corner], center: Mark, other: Mark) -> list[Corner]:
 
 def text_width(text: str) -> float:
     """Return the width of a text in heights of its font."""
-    return sum(WIDE_CHARACTER_WIDTH if unicodedata.east_asian_width(each) in "WF" else CHARACTER_WIDTH for each in text)
+    return sum(
+        WIDE_CHARACTER_WIDTH if unicodedata.east_asian_width(each) in "WF" else CHARACTER_WIDTH for each in text
+    )
 
 
 def _shorten(name: str) -> str:

@@ -1,6 +1,6 @@
 """What the page of a restaurant shows: the free fields of its record, its week, its offers and what is near."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -56,7 +56,7 @@ class RestaurantPage:
     attribution: list[dict[str, Any]]
 
 
-def load_page(slug: str, *, url_of: Any, now: datetime) -> RestaurantPage:
+def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary, now: datetime) -> RestaurantPage:
     """Load the page of a restaurant; `url_of` returns the path of another one by its slug.
 
     About ten queries, two more with an offer. Raises what places.find_place raises.
@@ -76,10 +76,12 @@ def load_page(slug: str, *, url_of: Any, now: datetime) -> RestaurantPage:
         query = search.Query(ll=(here.lat, here.lng), radius=NEAREST_RADIUS_M, limit=MAX_NEAREST + 1)
         found = search.search_restaurants(query, now=now)
         nearest = [hit.values for hit in found.hits if hit.slug != slug][:MAX_NEAREST]
-        drawn = draw_map(number_pins(nearest, href=lambda _number, hit: url_of(hit["slug"])), here=(core["name"], here))
+        drawn = draw_map(
+            number_pins(nearest, href=lambda _number, hit: url_of(hit["slug"])), here=(core["name"], here)
+        )
         for line in (*found.attribution, *attribution_lines(drawn.sources if drawn else ())):
             lines.setdefault(line["source"], line)
-    market = Vocabulary.load().markets.get(core["market"])
+    market = vocabulary.markets.get(core["market"])
     return RestaurantPage(
         core=core,
         city=market.name if market else "",
@@ -93,7 +95,7 @@ def load_page(slug: str, *, url_of: Any, now: datetime) -> RestaurantPage:
     )
 
 
-def number_pins(hits: list[Mapping[str, Any]], *, href: Any) -> list[Pin]:
+def number_pins(hits: list[Mapping[str, Any]], *, href: Callable[[int, Mapping[str, Any]], str]) -> list[Pin]:
     """Return a pin for each hit with a location, numbered by its place in the list."""
     return [
         Pin(number, hit["name"], Location(hit["location"]["lat"], hit["location"]["lng"]), href(number, hit))
@@ -125,7 +127,7 @@ def describe_span(day: date, opens: datetime, closes: datetime) -> str:
     if opens.date() != day:
         return ""
     if closes - opens < ONE_DAY:
-        return f"{format_clock(opens)}–{format_clock(closes)}"
+        return f"{format_clock(opens)} - {format_clock(closes)}"
     return _("from %(time)s") % {"time": format_clock(opens)}
 
 

@@ -62,14 +62,16 @@ class SearchForm:
     """The values of the form, and what is wrong with them: messages by parameter, the empty one for all."""
 
     values: Mapping[str, str]
+    vocabulary: Vocabulary
     cuisine_labels: Mapping[str, str]
     errors: dict[str, str] = field(default_factory=dict)
     suggestions: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, query: QueryDict, *, cuisine_labels: Mapping[str, str]) -> "SearchForm":
+    def read(cls, query: QueryDict, *, vocabulary: Vocabulary, cuisine_labels: Mapping[str, str]) -> "SearchForm":
         values = {name: _read_value(query, name) for name in NAMES}
-        return cls(values={name: value for name, value in values.items() if value}, cuisine_labels=cuisine_labels)
+        given = {name: value for name, value in values.items() if value}
+        return cls(values=given, vocabulary=vocabulary, cuisine_labels=cuisine_labels)
 
     def parse(self) -> dict[str, Any]:
         """Return the values of SearchParams, as the API reads them. Raises ApiError."""
@@ -97,7 +99,7 @@ class SearchForm:
 
     @property
     def markets(self) -> list[Option]:
-        areas = sorted(Vocabulary.load().markets.values(), key=lambda area: area.name)
+        areas = sorted(self.vocabulary.markets.values(), key=lambda area: area.name)
         return self._options("market", _("All cities"), [(area.slug, area.name) for area in areas])
 
     @property
@@ -132,14 +134,12 @@ class SearchForm:
 
     @property
     def diets(self) -> list[Option]:
-        known = Vocabulary.load().attributes
-        return self._boxes(
-            "diet", [(key, label_attribute(DIET + key, known)) for key in DIETS if DIET + key in known]
-        )
+        known = self.vocabulary.attributes
+        return self._boxes("diet", [(key, label_attribute(DIET + key, known)) for key in DIETS if DIET + key in known])
 
     @property
     def attributes(self) -> list[Option]:
-        known = Vocabulary.load().attributes
+        known = self.vocabulary.attributes
         return self._boxes("attributes", [(key, label_attribute(key, known)) for key in ATTRIBUTES if key in known])
 
     def without(self, *names: str) -> dict[str, str]:

@@ -5,9 +5,10 @@ A page sets and reads no cookies, so that shared caches may store it, as they do
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial, wraps
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponsePermanentRedirect
 from django.template.loader import render_to_string
@@ -24,7 +25,7 @@ from catalogue.public_pages import labels, record
 from catalogue.public_pages.map import draw_map
 from catalogue.public_pages.search_form import SearchForm, label_filter
 from catalogue.public_pages.structured_data import restaurant_json_ld
-from catalogue.public_pages.venues import NONE, find_guest_pages
+from catalogue.public_pages.venues import NONE, GuestPages, find_guest_pages
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.text.labels import translations
 from catalogue.search.text.vocabulary import Vocabulary
@@ -35,7 +36,14 @@ from framework.api.rate_limits.client_ip import address_bucket
 from framework.api.urls import public_url
 from framework.db import read_replica
 from framework.errors import ApiError, InvalidRequest, Renamed
-from framework.languages import activate_for, find_language, format_clock, format_day_of_month, format_number, list_languages
+from framework.languages import (
+    activate_for,
+    find_language,
+    format_clock,
+    format_day_of_month,
+    format_number,
+    list_languages,
+)
 from payments.interface import FREE, DataApiMiddleware
 
 FOLDER = "catalogue/public_pages"
@@ -43,7 +51,6 @@ SEARCH = "/restaurants"
 WINDOW_S = 60
 # Search engines index the pages of cities, not those of each question.
 INDEXED_PARAMETERS = {"market"}
-MAX_TITLE_LENGTH = 120
 
 PublicView = Callable[..., HttpResponseBase]
 
@@ -102,7 +109,7 @@ class Visit:
         sent = {"Content-Language": self.language, "Vary": "Accept-Language", **(headers or {})}
         if status != 200:
             return HttpResponse(html, status=status, headers={**NO_STORE, **sent})
-        stable = html.replace(volatile, "") if volatile else html
+        stable = html.replace(quote_plus(volatile), "") if volatile else html
         return conditional_requests.conditional_response(
             self.request,
             html.encode(),
@@ -127,7 +134,9 @@ def public_page(view: PublicView) -> PublicView:
             counted = counter.count(DataApiMiddleware.policy, address_bucket(request), window_s=WINDOW_S)
             if counted.count > FREE.per_minute:
                 wait_s = str(max(counted.ends_at - counted.now, 1))
-                return visit.render("too_many", {"limit": FREE.per_minute}, status=429, headers={"Retry-After": wait_s})
+                return visit.render(
+                    "too_many", {"limit": FREE.per_minute}, status=429, headers={"Retry-After": wait_s}
+                )
             return view(visit, **params)
 
     return wrapper
@@ -137,9 +146,9 @@ def public_page(view: PublicView) -> PublicView:
 def search_restaurants(visit: Visit) -> HttpResponse:
     """The form, the hits with their map, and how the words were understood; 400 with the message of the API."""
     now = timezone.now()
-    translated = translations(visit.language) or {}
-    cuisine_labels = {**Vocabulary.load().cuisines, **translated}
-    form = SearchForm.read(visit.request.GET, cuisine_labels=cuisine_labels)
+    vocabulary = Vocabulary.load()
+    cuisine_labels = {**vocabulary.cuisines, **(translations(visit.language) or {})}
+    form = SearchForm.read(visit.request.GET, vocabulary=vocabulary, cuisine_labels=cuisine_labels)
     context: dict[str, Any] = {"form": form, "now": now}
     page = None
     try:
@@ -154,9 +163,9 @@ def search_restaurants(visit: Visit) -> HttpResponse:
         ]
     else:
         context |= read_replica.read_from_replica(partial(_describe_page, visit, form, page, now=now))
-    market = Vocabulary.load().markets.get(form.values.get("market", ""))
+    market = vocabulary.markets.get(form.values.get("market", ""))
     is_indexed = form.values.keys() <= INDEXED_PARAMETERS and page is not None
-    context |= {"market": market, "is_indexed": is_indexed, "cities": [] if form.values else _cities(visit)}
+    context |= {"market": market, "is_indexed": is_indexed, "cities": [] if form.values else _cities(visit, form)}
     return visit.render(
         "search",
         context,
@@ -171,12 +180,13 @@ def _replace(parameter: str | None, value: str) -> dict[str, str]:
     return {parameter: value} if parameter else {}
 
 
-def _cities(visit: Visit) -> list[dict[str, str]]:
-    areas = sorted(Vocabulary.load().markets.values(), key=lambda area: area.name)
-    return [{"name": area.name, "url": visit.link(SEARCH, {"market": area.slug})} for area in areas]
+def _cities(visit: Visit, form: SearchForm) -> list[dict[str, str]]:
+    return [
+        {"name": city.label, "url": visit.link(SEARCH, {"market": city.value})} for city in form.markets if city.value
+    ]
 
 
-def _describe_page(visit: Visit, form: SearchForm, page: search.Page, *, now: Any) -> dict[str, Any]:
+def _describe_page(visit: Visit, form: SearchForm, page: search.Page, *, now: datetime) -> dict[str, Any]:
     """Return what the template shows of a page of hits. At most three queries."""
     values = [hit.values for hit in page.hits]
     near = page.resolved
@@ -234,9 +244,9 @@ def make_card(
     hit: Mapping[str, Any],
     cuisine_labels: Mapping[str, str],
     *,
-    pages: Any = NONE,
+    pages: GuestPages = NONE,
     number: int = 0,
-    now: Any,
+    now: datetime,
 ) -> dict[str, Any]:
     """Return a hit as card.html shows it."""
     main = hit["cuisines"][0] if hit["cuisines"] else ""
@@ -265,9 +275,9 @@ def _format_offer(offer: Mapping[str, Any]) -> str:
 @public_page
 def show_restaurant(visit: Visit, *, slug: str) -> HttpResponseBase:
     """The page of a restaurant; 301 for a former slug and for an id, 410 for an erased one, 404 with similar ones."""
-    now = timezone.now()
+    now, vocabulary = timezone.now(), Vocabulary.load()
     try:
-        load = partial(record.load_page, slug, url_of=visit.restaurant, now=now)
+        load = partial(record.load_page, slug, url_of=visit.restaurant, vocabulary=vocabulary, now=now)
         page = read_replica.read_from_replica(load)
     except Renamed as renamed:
         return HttpResponsePermanentRedirect(visit.restaurant(renamed.name), headers=CACHE_HEADERS)
@@ -283,13 +293,15 @@ def show_restaurant(visit: Visit, *, slug: str) -> HttpResponseBase:
             )
         similar = [{"name": each, "url": visit.restaurant(each)} for each in missing.extra.get("suggestions", ())]
         return visit.render("not_found", {"similar": similar}, status=404, headers=CACHE_HEADERS)
-    return visit.render("restaurant", _describe_restaurant(visit, page, now=now), path=f"{SEARCH}/{slug}")
+    return visit.render("restaurant", _describe_restaurant(visit, page, vocabulary, now=now), path=f"{SEARCH}/{slug}")
 
 
-def _describe_restaurant(visit: Visit, page: record.RestaurantPage, *, now: Any) -> dict[str, Any]:
+def _describe_restaurant(
+    visit: Visit, page: record.RestaurantPage, vocabulary: Vocabulary, *, now: datetime
+) -> dict[str, Any]:
     """Return what the template shows of a restaurant. One query for the labels of a language but English."""
     core, hours = page.core, page.core["hours"]
-    cuisine_labels = {**Vocabulary.load().cuisines, **(translations(visit.language) or {})}
+    cuisine_labels = {**vocabulary.cuisines, **(translations(visit.language) or {})}
     cuisines = [
         {"label": cuisine_labels.get(each, each), "url": visit.link(SEARCH, _cuisine_in(each, core["market"]))}
         for each in core["cuisines"]
@@ -309,7 +321,7 @@ def _describe_restaurant(visit: Visit, page: record.RestaurantPage, *, now: Any)
         "reviews": format_number(core["review_count"]),
         "is_open": hours["open_now"],
         "state": labels.format_state(hours["open_now"], labels.parse_moment(hours["next_change"]), now=now),
-        "attributes": labels.label_attributes(core["attributes"]),
+        "attributes": labels.label_attributes(core["attributes"], known=vocabulary.attributes),
         # Sources may state anything.
         "website": website if website.startswith(("https://", "http://")) else "",
         "offers": [
