@@ -28,6 +28,7 @@ NEAREST_RADIUS_M = 3_000
 MAX_OFFERS = 6
 ONE_DAY = timedelta(days=1)
 DAYS = 7
+IN_BUSINESS = (Restaurant.Status.OPEN, Restaurant.Status.UNVERIFIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary
         offers=offers,
         nearest=nearest,
         map=drawn,
-        pages=find_guest_pages([slug]).get(slug, NONE),
+        pages=find_guest_pages([slug]).get(slug, NONE) if core["status"] in IN_BUSINESS else NONE,
         attribution=list(lines.values()),
     )
 

@@ -6,8 +6,6 @@ from uuid import UUID
 from xml.sax.saxutils import escape
 
 from django.db import connection
-from django.http import HttpRequest, StreamingHttpResponse
-from django.views.decorators.http import require_safe
 
 from catalogue.models import SearchRow
 from framework.api.urls import public_url
@@ -77,12 +75,3 @@ def render_index(paths: list[str]) -> str:
     """Write the index of sitemaps."""
     files = "".join(f"<sitemap><loc>{escape(public_url(path))}</loc></sitemap>\n" for path in paths)
     return f"{HEAD}<sitemapindex {NAMESPACE}>\n{files}</sitemapindex>\n"
-
-
-@require_safe
-def serve_file(request: HttpRequest, start: str) -> StreamingHttpResponse:
-    """The restaurants of a file, written while they are read."""
-    content = render_urlset(read_addresses(UUID(hex=start)))
-    return StreamingHttpResponse(
-        content, content_type=XML, headers={"Cache-Control": f"public, max-age={int(MAX_AGE_S)}"}
-    )

@@ -9,8 +9,15 @@ from datetime import datetime
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import quote_plus, urlencode
+from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponsePermanentRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponsePermanentRedirect,
+    StreamingHttpResponse,
+)
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import get_language_info
@@ -21,7 +28,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.attribution import attribution_lines
 from catalogue.paywall import PUBLIC_CACHE
 from catalogue.places.resolve_slug import CACHE_HEADERS
-from catalogue.public_pages import labels, record
+from catalogue.public_pages import labels, record, sitemap
 from catalogue.public_pages.map import draw_map
 from catalogue.public_pages.search_form import SearchForm, label_filter
 from catalogue.public_pages.structured_data import restaurant_json_ld
@@ -157,7 +164,7 @@ def search_restaurants(visit: Visit) -> HttpResponse:
     except InvalidRequest as error:
         form.add_error(error)
         context["suggestions"] = [
-            {"name": name, "url": visit.link(SEARCH, {**form.without(), **_replace(error.param, name)})}
+            {"name": name, "url": visit.link(SEARCH, form.without() | _replace(error.param, name))}
             for name in form.suggestions
             if error.param in form.values
         ]
@@ -176,8 +183,8 @@ def search_restaurants(visit: Visit) -> HttpResponse:
     )
 
 
-def _replace(parameter: str | None, value: str) -> dict[str, str]:
-    return {parameter: value} if parameter else {}
+def _replace(parameter: str | None, value: str | None) -> dict[str, str]:
+    return {parameter: value} if parameter and value else {}
 
 
 def _cities(visit: Visit, form: SearchForm) -> list[dict[str, str]]:
@@ -224,7 +231,7 @@ def _describe_page(visit: Visit, form: SearchForm, page: search.Page, *, now: da
                 "filter": label_filter(each.parameter),
                 "radius": labels.format_distance(int(each.value)) if each.value else "",
                 "count": f"{format_number(each.total.value)}{'' if each.total.is_exact else '+'}",
-                "url": visit.link(SEARCH, form.without(each.parameter) | _replace_radius(each.parameter, each.value)),
+                "url": visit.link(SEARCH, form.without(each.parameter) | _replace(each.parameter, each.value)),
             }
             for each in page.without or ()
             if each.parameter in form.values or (each.parameter == "radius" and "near" in form.values)
@@ -233,10 +240,6 @@ def _describe_page(visit: Visit, form: SearchForm, page: search.Page, *, now: da
         "next_url": visit.link(SEARCH, {**form.without(), "cursor": page.next_cursor}) if page.next_cursor else "",
         "attribution": lines.values(),
     }
-
-
-def _replace_radius(parameter: str, value: str | None) -> dict[str, str]:
-    return {parameter: value} if value else {}
 
 
 def make_card(
@@ -344,3 +347,11 @@ def _describe_restaurant(
 
 def _cuisine_in(cuisine: str, market: str) -> dict[str, str]:
     return {"market": market, "cuisine": cuisine}
+
+
+@public_page
+def show_sitemap(_visit: Visit, *, start: str) -> HttpResponseBase:
+    """A file of the sitemap, written while it is read."""
+    content = sitemap.render_urlset(sitemap.read_addresses(UUID(hex=start)))
+    headers = {"Cache-Control": f"public, max-age={int(sitemap.MAX_AGE_S)}"}
+    return StreamingHttpResponse(content, content_type=sitemap.XML, headers=headers)

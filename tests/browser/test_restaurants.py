@@ -9,7 +9,7 @@ from tests.support.browser import DESK, PHONE, offences, overflows
 from tests.support.live_stack import Up, eventually
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 Visit = Callable[..., "Page"]
@@ -22,7 +22,7 @@ def open_page(page: "Page", path: str) -> None:
         response = page.goto(path)
         return response is not None and response.status == 200
 
-    assert eventually(is_open, within_s=90, every_s=5)
+    assert eventually(is_open, within_s=90)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -30,7 +30,7 @@ def open_page(page: "Page", path: str) -> None:
     ("size", "locale", "more"), [(DESK, "en-GB", "Opening hours"), (PHONE, "da-DK", "Åbningstider")]
 )
 def test_a_guest_finds_a_restaurant_by_card_and_by_pin(
-    visit: Visit, site: Up, scheme: str, size: "dict[str, int]", locale: str, more: str
+    visit: Visit, site: Up, scheme: str, size: "ViewportSize", locale: str, more: str
 ) -> None:
     page = visit(size, locale=locale, color_scheme=scheme)
     open_page(page, "/restaurants?near=Tivoli")
