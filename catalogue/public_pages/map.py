@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import cos, hypot, log10, radians
 
 from catalogue.models import Landmark
@@ -23,7 +23,7 @@ CHARACTER_WIDTH, WIDE_CHARACTER_WIDTH = 0.56, 1.02
 MAX_NAME_LENGTH = 30
 # How many grid squares fit into the width, at most.
 MAX_SQUARES = 6
-# Where the name of a district may stand, from its centre.
+# Where the name of a district may stand, from its middle.
 NAME_SHIFTS = (4, -18, 26, -32, 40, -46, 54)
 # Districts are coloured in turn.
 TINTS = 4
@@ -75,8 +75,21 @@ class Mark:
 class District:
     """The part of the map that is nearest to the centre of a neighborhood: its corners, and a tint."""
 
-    points: str
+    name: str
+    source: str
+    corners: list[Corner]
     tint: int
+
+    @property
+    def points(self) -> str:
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.corners)
+
+    @property
+    def middle(self) -> Corner:
+        return (
+            round(sum(x for x, _ in self.corners) / len(self.corners), 1),
+            round(sum(y for _, y in self.corners) / len(self.corners), 1),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,20 +198,20 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     step = scale_m * frame.stretch * frame.unit
     # Of the scale bar.
     labels.taken.append((0, SIZE - 30, step + 24, SIZE))
-    districts = _find(frame, DISTRICTS, margin=0.5)
+    districts = _divide(_find(frame, DISTRICTS, margin=0.5))
     sights = _find(frame, SIGHTS, margin=0.0)
-    names = [named for mark in districts if (named := _place_name(mark, labels))]
+    names = [mark for district in districts if (mark := _place_name(district, labels))]
     return Map(
         size=SIZE,
         pins=marks,
         here=here_mark,
         sights=_label_sights(sights, labels),
         names=names,
-        districts=_divide(districts),
+        districts=districts,
         grid=[round(step * number, 1) for number in range(1, int(SIZE / step) + 1)],
         scale_m=scale_m,
         scale=round(step, 1),
-        sources=frozenset(mark.href for mark in (*districts, *sights)),
+        sources=frozenset([*(district.source for district in districts), *(mark.href for mark in sights)]),
     )
 
 
@@ -212,11 +225,12 @@ def _find(frame: Frame, kinds: list[str], *, margin: float) -> list[Mark]:
     return found
 
 
-def _place_name(district: Mark, labels: Labels) -> Mark | None:
-    """Return the name of a district at or near its centre, which may be full of restaurants; None without room."""
+def _place_name(district: District, labels: Labels) -> Mark | None:
+    """Return the name of a district in or near its middle, which may be full of restaurants; None without room."""
+    x, y = district.middle
     for dy in NAME_SHIFTS:
-        if labels.add(district.label.upper(), district.x, district.y + dy, font_size=FONT_SIZE + 1):
-            return replace(district, y=district.y + dy)
+        if labels.add(district.name.upper(), x, y + dy, font_size=FONT_SIZE + 1):
+            return Mark(x, round(y + dy, 1), district.name, district.name)
     return None
 
 
@@ -238,8 +252,7 @@ def _divide(centers: Sequence[Mark]) -> list[District]:
             if (other.x, other.y) != (center.x, center.y):
                 corners = _cut(corners, center, other)
         if len(corners) > 2:
-            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-            districts.append(District(points, number % TINTS))
+            districts.append(District(center.label, center.href, corners, number % TINTS))
     return districts
 
 

@@ -80,7 +80,7 @@ def linked_data(response: Any) -> dict[str, Any]:
 # Search
 def test_a_search_shows_what_the_api_finds_as_cards_and_pins(client: Client) -> None:
     builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
-    builders.landmark("Vesterbro", kind="neighborhood", at=(TIVOLI[0] - 0.002, TIVOLI[1] - 0.002))
+    builders.landmark("Vesterbro", kind="neighborhood", at=(TIVOLI[0] + NORTH, TIVOLI[1] - 0.002))
     fiskebar(latitude=TIVOLI[0] + NORTH)
     builders.restaurant(name="Far away", slug="far-away", latitude=TIVOLI[0] + 4 * NORTH)
     response = client.get("/restaurants", {"near": "tivoli", "q": "", "price": ""})
