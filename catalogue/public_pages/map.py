@@ -18,6 +18,8 @@ MIN_WIDTH_M, MAX_WIDTH_M = 700.0, 150_000.0
 MAX_LANDMARKS = 60
 PIN_RADIUS = 11.0
 FONT_SIZE = 11.0
+# Names of districts are in capitals with space between them.
+CAPITALS_SIZE = 1.35 * FONT_SIZE
 # Of a character, in heights; ideographs are as wide as high.
 CHARACTER_WIDTH, WIDE_CHARACTER_WIDTH = 0.56, 1.02
 MAX_NAME_LENGTH = 30
@@ -229,7 +231,7 @@ def _place_name(district: District, labels: Labels) -> Mark | None:
     """Return the name of a district in or near its middle, which may be full of restaurants; None without room."""
     x, y = district.middle
     for dy in NAME_SHIFTS:
-        if labels.add(district.name.upper(), x, y + dy, font_size=FONT_SIZE + 1):
+        if labels.add(district.name, x, y + dy, font_size=CAPITALS_SIZE):
             return Mark(x, round(y + dy, 1), district.name, district.name)
     return None
 

@@ -23,15 +23,15 @@ KNOWN = (
 
 
 def test_each_text_of_the_pages_is_marked_for_translation(client: Client, tmp_path: Path) -> None:
-    builders.landmark("Tivoli", kind="park", market="copenhagen")
-    builders.attribute("wheelchair")
-    builders.attribute("diet_vegan")
-    fields = {"attributes": {"wheelchair": "limited"}, "rating": "4.5", "review_count": 2, "price_level": 2}
-    place = builders.restaurant(slug="fiskebar", name="Fiskebar", hours=builders.week("12:00", "23:00"), **fields)
-    builders.restaurant(slug="nabo", name="Nabo", latitude=TIVOLI[0] + 0.001)
-    builders.listing(place)
-    builders.slot(place, starts_at=NOW + timedelta(hours=1))
     with time_machine.travel(NOW, tick=False), pseudo.activated(tmp_path):
+        builders.landmark("Tivoli", kind="park", market="copenhagen")
+        builders.attribute("wheelchair")
+        builders.attribute("diet_vegan")
+        fields = {"attributes": {"wheelchair": "limited"}, "rating": "4.5", "review_count": 2, "price_level": 2}
+        place = builders.restaurant(slug="fiskebar", name="Fiskebar", hours=builders.week("12:00", "23:00"), **fields)
+        builders.restaurant(slug="nabo", name="Nabo", latitude=TIVOLI[0] + 0.001)
+        builders.listing(place)
+        builders.slot(place, starts_at=NOW + timedelta(hours=1))
         open_intervals.refresh_open_intervals(now=NOW)
         for path in (
             "/restaurants?",
