@@ -202,7 +202,7 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     labels.taken.append((0, SIZE - 30, step + 24, SIZE))
     districts = _divide(_find(frame, DISTRICTS, margin=0.5))
     sights = _find(frame, SIGHTS, margin=0.0)
-    names = [mark for district in districts if (mark := _place_name(district, labels))]
+    names = [name_mark for district in districts if (name_mark := _place_name(district, labels))]
     return Map(
         size=SIZE,
         pins=marks,

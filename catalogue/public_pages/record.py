@@ -1,6 +1,6 @@
 """What the page of a restaurant shows: the free fields of its record, its week, its offers and what is near."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -51,7 +51,7 @@ class RestaurantPage:
     today: date
     week: list[Day] | None
     offers: list[SlotDetails]
-    nearest: list[Mapping[str, Any]]
+    nearest: list[dict[str, Any]]
     map: Map | None
     pages: GuestPages
     attribution: list[dict[str, Any]]
@@ -69,7 +69,7 @@ def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary
     if core["flow_offer"]:
         slots = list_restaurant_slots(places.find_restaurant(slug), limit=MAX_OFFERS * 2, now=now).rows
         offers = [slot for slot in slots if slot.status is Status.AVAILABLE][:MAX_OFFERS]
-    nearest: list[Mapping[str, Any]] = []
+    nearest: list[dict[str, Any]] = []
     drawn = None
     lines = {line["source"]: line for line in core["attribution"]}
     if core["location"]:
@@ -96,7 +96,7 @@ def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary
     )
 
 
-def number_pins(hits: list[Mapping[str, Any]], *, href: Callable[[int, Mapping[str, Any]], str]) -> list[Pin]:
+def number_pins(hits: Sequence[Mapping[str, Any]], *, href: Callable[[int, Mapping[str, Any]], str]) -> list[Pin]:
     """Return a pin for each hit with a location, numbered by its place in the list."""
     return [
         Pin(number, hit["name"], Location(hit["location"]["lat"], hit["location"]["lng"]), href(number, hit))

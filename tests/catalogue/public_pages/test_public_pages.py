@@ -68,7 +68,7 @@ def text_of(response: Any) -> str:
     return unescape(response.content.decode())
 
 
-def find(pattern: str, response: Any) -> list[str]:
+def find(pattern: str, response: Any) -> list[Any]:
     return re.findall(pattern, response.content.decode())
 
 
@@ -331,7 +331,7 @@ def test_what_the_pages_cost(client: Client) -> None:
 
 
 def test_the_map_is_drawn_by_an_index() -> None:
-    values = {"left": 0, "bottom": 0, "right": 1, "top": 1, "kinds": ["park"], "limit": 5}
+    values: dict[str, Any] = {"left": 0, "bottom": 0, "right": 1, "top": 1, "kinds": ["park"], "limit": 5}
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN {maps.AROUND}", values)
