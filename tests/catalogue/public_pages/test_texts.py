@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
 
 KNOWN = (
     # Names, words of the data and of search engines, and days and months by Babel.
-    r"Tablewire|Fiskebar|Nabo|Copenhagen|Seafood|Europe/Copenhagen|USDC"
+    r"Tablewire|Fiskebar|Nabo|Copenhagen|copenhagn|Seafood|Europe/Copenhagen|USDC"
     r"|ma\b|di\b|wo\b|do\b|vr\b|za\b|zo\b|nov\b|km\b|https?://\S+"
 )
 
