@@ -14,9 +14,9 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Q
 from django.template.loader import render_to_string
-from django.utils import timezone
+from django.utils import timezone, translation
 
-from accounts.models import OutgoingMail
+from accounts.models import OutgoingMail, User
 from framework.api.rate_limits import counter
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
@@ -42,15 +42,19 @@ def is_within_limit(policy: str, value: str, *, limit: int) -> bool:
 def enqueue(template: str, context: Mapping[str, Any], *, address: str, now: datetime, topic: str = "") -> None:
     """Store a mail that is sent after the commit. Call it inside the transaction that the mail is about.
 
-    Renders `{template}_subject.txt` and `{template}_message.txt` with the context and `site`, our base URL.
+    Renders `{template}_subject.txt` and `{template}_message.txt` with the context and `site`, our base URL, in the
+    language that the user of the address has chosen, else in the current one.
     """
     from accounts.tasks import enqueue_mail  # the tasks import this module
 
     context = {"site": settings.PUBLIC_BASE_URL, **context}
-    text = render_to_string(f"{template}_message.txt", context).strip() + "\n"
+    chosen = User.objects.filter(email=address.lower()).exclude(language="").values_list("language", flat=True)
+    with translation.override(chosen.first() or translation.get_language()):
+        text = render_to_string(f"{template}_message.txt", context).strip() + "\n"
+        subject = " ".join(render_to_string(f"{template}_subject.txt", context).split())[:300]
     OutgoingMail.objects.create(
         address=address,
-        subject=" ".join(render_to_string(f"{template}_subject.txt", context).split())[:300],
+        subject=subject,
         text=encrypt(text, purpose=PURPOSE),
         topic=topic,
         created_at=now,

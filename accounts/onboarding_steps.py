@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from accounts.demo.rows import IS_DEMO
 from accounts.models import ApiKey, Invitation, Membership, Role, Venue, WebhookEndpoint
@@ -16,8 +18,8 @@ class Step:
     """A step: its place in the list, the page that completes it, and a condition on venues that says if it is done."""
 
     position: int
-    label: str
-    why: str
+    label: str | Promise
+    why: str | Promise
     page: str
     right: Right
     is_done: Exists | Q
@@ -31,8 +33,8 @@ class Step:
 STEPS = [
     Step(
         position=40,
-        label="Open your booking page",
-        why="Guests book a table online.",
+        label=gettext_lazy("Open your booking page"),
+        why=gettext_lazy("Guests book a table online."),
         page="venue-settings",
         part="#guests",
         right=Right.VENUE,
@@ -40,8 +42,8 @@ STEPS = [
     ),
     Step(
         position=50,
-        label="Invite your team",
-        why="Each person has an own sign-in and role.",
+        label=gettext_lazy("Invite your team"),
+        why=gettext_lazy("Each person has an own sign-in and role."),
         page="team",
         right=Right.TEAM,
         is_done=Q(
@@ -51,8 +53,8 @@ STEPS = [
     ),
     Step(
         position=60,
-        label="Make the first API call",
-        why="Create a key and send a request.",
+        label=gettext_lazy("Make the first API call"),
+        why=gettext_lazy("Create a key and send a request."),
         page="keys",
         right=Right.DEVELOPERS,
         is_for_sandbox=True,
@@ -60,8 +62,8 @@ STEPS = [
     ),
     Step(
         position=70,
-        label="Add a webhook",
-        why="Your server is notified of each order.",
+        label=gettext_lazy("Add a webhook"),
+        why=gettext_lazy("Your server is notified of each order."),
         page="webhooks",
         right=Right.DEVELOPERS,
         is_for_sandbox=True,

@@ -11,7 +11,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, llms_full, page, well_known
 from catalogue.mcp.server_card import serve_card, serve_catalog
 from config import metrics
-from config.website import crawlers, docs, mailbox, status
+from config.website import crawlers, docs, legal, mailbox, status
 from config.website.landing import landing
 from framework.api.openapi import schema
 from reservations.api import urls as reservations
@@ -85,6 +85,8 @@ urlpatterns = [
     re_path("^docs/api/(?P<name>management|management-v2|data)/?$", docs.redoc, name="docs-api"),
     re_path("^docs/api/(?P<name>management|management-v2|data)/try/?$", docs.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
+    path("terms", legal.terms, name="terms"),
+    path("privacy", legal.privacy, name="privacy"),
     path("status", status.show_status, name="status"),
     path("mailbox", mailbox.list_mails, name="mailbox"),
     path("mailbox/delete", mailbox.delete_all, name="mailbox-delete"),

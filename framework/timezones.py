@@ -5,6 +5,7 @@ from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 
 @cache
@@ -36,4 +37,4 @@ def zone(name: str) -> ZoneInfo:
 def validate_zone(name: str) -> None:
     """Raise ValidationError for a name that the zone database does not have."""
     if name not in zone_names():
-        raise ValidationError("There is no time zone %(name)s.", params={"name": name})
+        raise ValidationError(gettext_lazy("There is no time zone %(name)s."), params={"name": name})

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from accounts.models import Venue
 from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
@@ -55,16 +57,16 @@ def promise(
         if take_slot(venue, slot, terms.orders_per_slot):
             return time, slot
     if requested_at is None:
-        raise SlotUnavailable("The kitchen takes no more orders for a day.", extra={"alternatives": []})
+        raise SlotUnavailable(_("The kitchen takes no more orders for a day."), extra={"alternatives": []})
     raise _unavailable("The kitchen takes no more orders for this time.", find_free_time(venue, terms, wanted))
 
 
 def check_requested_time(venue: Venue, requested_at: datetime, *, now: datetime) -> None:
     """Raise InvalidRequest for a time that has passed or is further ahead than the venue takes reservations."""
     if requested_at < now:
-        raise InvalidRequest("This time has passed.", param=PARAM)
+        raise InvalidRequest(_("This time has passed."), param=PARAM)
     if requested_at > now + timedelta(days=venue.max_days_ahead):
-        raise InvalidRequest(f"This is more than {venue.max_days_ahead} days ahead.", param=PARAM)
+        raise InvalidRequest(_("This is more than %(days)s days ahead.") % {"days": venue.max_days_ahead}, param=PARAM)
 
 
 def _unavailable(message: str, next_at: datetime | None) -> SlotUnavailable:

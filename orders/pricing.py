@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 
+from django.utils.translation import gettext as _
+
 # ISO 4217, list one: the currencies whose minor unit is not a hundredth. CLF and UYW, with four decimals, are units of
 # account, not means of payment.
 DECIMALS = {
@@ -83,7 +85,8 @@ def find_decimals_error(amount: Decimal | None, currency: str) -> str | None:
     """Return what is wrong with an amount that has more decimals than the currency."""
     if amount is None or amount == round_amount(amount, currency):
         return None
-    return f"An amount in {currency} has at most {get_decimals(currency)} decimals."
+    message = _("An amount in %(currency)s has at most %(decimals)s decimals.")
+    return message % {"currency": currency, "decimals": get_decimals(currency)}
 
 
 def format_amount(amount: Decimal, currency: str) -> str:

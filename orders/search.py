@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.models import Venue
 from framework.phone_numbers import remove_phone_format
@@ -15,7 +17,7 @@ from orders.models import Order, OrderItem, Orders
 PAGE = 50
 # Text search and totals, which no index supports, cover at most so many days.
 MAX_DAYS = 92
-DAY = forms.DateInput({"type": "date"})
+DAY = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
 HEADINGS = (
     *("order", "number", "business_date", "status", "stage", "created_at", "completed_at", "cancelled_at"),
     *("cancelled_because", "customer_id", "payment_method", "delivery_address", "fulfilment", "table", "items"),
@@ -27,15 +29,29 @@ class FilterForm(forms.Form):
     """Filters of the order list."""
 
     status = forms.ChoiceField(
-        choices=[("", "Any status"), ("pending", "To do"), ("completed", "Completed"), ("cancelled", "Cancelled")],
+        label=gettext_lazy("Status"),
+        choices=[
+            ("", gettext_lazy("Any status")),
+            ("pending", gettext_lazy("To do")),
+            ("completed", gettext_lazy("Completed")),
+            ("cancelled", gettext_lazy("Cancelled")),
+        ],
         required=False,
     )
-    first = forms.DateField(required=False, label="From", widget=DAY, help_text="In the restaurant's time zone")
-    last = forms.DateField(required=False, label="To", widget=DAY)
-    number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
-    customer = forms.CharField(required=False, max_length=64, label="Customer id")
+    first = forms.DateField(
+        required=False,
+        label=pgettext_lazy("period", "From"),
+        widget=DAY,
+        help_text=gettext_lazy("In the restaurant's time zone"),
+    )
+    last = forms.DateField(required=False, label=pgettext_lazy("period", "To"), widget=DAY)
+    number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647, label=gettext_lazy("Number"))
+    customer = forms.CharField(required=False, max_length=64, label=gettext_lazy("Customer id"))
     text = forms.CharField(
-        required=False, max_length=100, help_text="In dishes, names, phone numbers, notes, addresses"
+        required=False,
+        max_length=100,
+        label=gettext_lazy("Text"),
+        help_text=gettext_lazy("In dishes, names, phone numbers, notes, addresses"),
     )
 
     def __init__(self, *args: Any, today: date, **options: Any) -> None:
@@ -46,14 +62,14 @@ class FilterForm(forms.Form):
         values = self.cleaned_data
         first, last = values.get("first"), values.get("last")
         if first and last and last < first:
-            self.add_error("last", "The end date is before the start date.")
+            self.add_error("last", _("The end date is before the start date."))
         elif values.get("text") and not self.errors:
             window = timedelta(days=MAX_DAYS - 1)
             values["last"] = last or (min(first + window, self.today) if first else self.today)
             values["first"] = first or values["last"] - window
             if not self.has_few_days:
-                message = f"A text search covers at most {MAX_DAYS} days. Choose dates that are closer together."
-                self.add_error("text", message)
+                message = _("A text search covers at most %(days)s days. Choose dates that are closer together.")
+                self.add_error("text", message % {"days": MAX_DAYS})
         return values
 
     @property

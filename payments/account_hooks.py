@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from accounts import data_export
 from accounts.models import Account
@@ -26,7 +27,7 @@ def has_plan(account: Account, now: datetime) -> str | None:
     """Refuse to close an account with a plan, also an ended one: accounting needs it."""
     if not Plan.objects.filter(account=account).exists():
         return None
-    return "The account has a contract with us. Write to us, and we end it with you."
+    return _("The account has a contract with us. Write to us, and we end it with you.")
 
 
 def has_open_payment(account: Account, now: datetime) -> str | None:

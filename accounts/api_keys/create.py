@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import ApiKey, Venue
 from accounts.models.api_keys import CreatedApiKey
@@ -26,11 +27,12 @@ def create_api_key(
 ) -> CreatedApiKey:
     """Create a key of the venue. Locks the venue's row. Raises TooManyApiKeys, ExpiryInPast."""
     if expires_at is not None and expires_at <= now:
-        raise ExpiryInPast("This day is in the past: choose a later one.", param="end_date")
+        raise ExpiryInPast(_("This day is in the past: choose a later one."), param="end_date")
     with transaction.atomic():
         Venue.objects.select_for_update().get(pk=venue.pk)
         if ApiKey.objects.filter(venue=venue).active(now).values("family").distinct().count() >= MAX_KEYS:
             raise TooManyApiKeys(
-                f"A restaurant can have at most {MAX_KEYS} active API keys. Revoke one that is not in use."
+                _("A restaurant can have at most %(number)s active API keys. Revoke one that is not in use.")
+                % {"number": MAX_KEYS}
             )
         return ApiKey.create(venue, name=name, scopes=scopes, expires_at=expires_at)

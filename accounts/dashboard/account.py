@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import data_export
 from accounts.dashboard.decorators import PageRequest, page
@@ -29,7 +30,7 @@ def rename(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render_page(request, name_form=form)
     Account.objects.filter(pk=request.access.account.pk).update(name=form.cleaned_data["name"])
-    messages.success(request, "Name saved.")
+    messages.success(request, _("Name saved."))
     return redirect("account", venue=request.access.venue.public_id)
 
 
@@ -40,7 +41,10 @@ def add_venue(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         with errors_on_form(form):
             venue = sign_up.add_venue(request.access.account, **form.cleaned_data)
-            messages.success(request, f"{venue.name} was added. Next, set up API keys, a menu and tables.")
+            messages.success(
+                request,
+                _("%(venue)s was added. Next, set up API keys, a menu and tables.") % {"venue": venue.name},
+            )
             return redirect("overview", venue=venue.public_id)
     return render_page(request, venue_form=form)
 
@@ -65,7 +69,7 @@ def close(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with errors_on_form(form, "name"):
             closure.close_account(account, name=form.cleaned_data["name"], now=now)
-            messages.success(request, f"{account.name} was closed.")
+            messages.success(request, _("%(account)s was closed.") % {"account": account.name})
             return redirect("dashboard")
     context = {
         "form": form,

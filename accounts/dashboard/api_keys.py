@@ -9,6 +9,9 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.api_keys import create, one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
@@ -22,40 +25,55 @@ from framework.public_ids import decode
 # Inactive keys that the page lists.
 MAX_INACTIVE = 50
 SCOPE_LABELS = {
-    Scope.ORDERS_READ: "Read orders and the menu",
-    Scope.ORDERS_WRITE: "Place orders and change their status",
-    Scope.MENU_WRITE: "Change the menu",
-    Scope.RESERVATIONS_READ: "Read reservations",
-    Scope.RESERVATIONS_WRITE: "Create reservations",
+    Scope.ORDERS_READ: gettext_lazy("Read orders and the menu"),
+    Scope.ORDERS_WRITE: gettext_lazy("Place orders and change their status"),
+    Scope.MENU_WRITE: gettext_lazy("Change the menu"),
+    Scope.RESERVATIONS_READ: gettext_lazy("Read reservations"),
+    Scope.RESERVATIONS_WRITE: gettext_lazy("Create reservations"),
 }
-LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year", "day": "On a specific day"}
-OVERLAP_LABELS = ("No longer: it stops working now", "For an hour", "For a day", "For a week")
+LIFETIMES = {
+    "": gettext_lazy("Never"),
+    "30": gettext_lazy("In 30 days"),
+    "90": gettext_lazy("In 90 days"),
+    "365": gettext_lazy("In a year"),
+    "day": gettext_lazy("On a specific day"),
+}
+OVERLAP_LABELS = (
+    gettext_lazy("No longer: it stops working now"),
+    gettext_lazy("For an hour"),
+    gettext_lazy("For a day"),
+    gettext_lazy("For a week"),
+)
 
 
 class KeyForm(forms.Form):
     """Name, scopes and expiry of a new key."""
 
-    name = forms.CharField(max_length=100, help_text="The application that uses the key: POS, website, kitchen screen")
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=100,
+        help_text=gettext_lazy("The application that uses the key: POS, website, kitchen screen"),
+    )
     scopes = forms.MultipleChoiceField(
-        label="Scopes",
-        choices=[(scope.value, f"{label} ({scope.value})") for scope, label in SCOPE_LABELS.items()],
+        label=gettext_lazy("Scopes"),
+        choices=[(scope.value, format_lazy("{} ({})", label, scope.value)) for scope, label in SCOPE_LABELS.items()],
         widget=forms.CheckboxSelectMultiple,
         initial=all_scopes,
-        error_messages={"required": "Select at least one scope."},
+        error_messages={"required": gettext_lazy("Select at least one scope.")},
     )
-    expires = forms.ChoiceField(label="Expires", choices=list(LIFETIMES.items()), required=False)
+    expires = forms.ChoiceField(label=gettext_lazy("Expires"), choices=list(LIFETIMES.items()), required=False)
     end_date = forms.DateField(
-        label="Last day",
+        label=gettext_lazy("Last day"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
-        help_text="The last day on which the key works, in the restaurant's time zone",
+        help_text=gettext_lazy("The last day on which the key works, in the restaurant's time zone"),
     )
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or {}
         if values.get("expires") == "day" and not values.get("end_date") and "end_date" not in self.errors:
-            self.add_error("end_date", "Enter the last day.")
+            self.add_error("end_date", _("Enter the last day."))
         return values
 
     def get_expiry(self, *, now: datetime, zone: ZoneInfo) -> datetime | None:
@@ -69,19 +87,19 @@ class KeyForm(forms.Form):
             after = self.cleaned_data["end_date"] + timedelta(days=1)
             return datetime(after.year, after.month, after.day, tzinfo=zone)
         except OverflowError as error:
-            raise create.ExpiryInPast("Choose an earlier day.", param="end_date") from error
+            raise create.ExpiryInPast(_("Choose an earlier day."), param="end_date") from error
 
 
 class RotationForm(forms.Form):
     """How long a rotated key keeps working."""
 
     overlap = forms.TypedChoiceField(
-        label="The old key still works",
+        label=gettext_lazy("The old key still works"),
         choices=[(str(number), label) for number, label in enumerate(OVERLAP_LABELS)],
         coerce=lambda number: OVERLAPS[int(number)],
         initial="2",
         widget=forms.RadioSelect,
-        help_text="Choose enough time to update every application that uses the old key",
+        help_text=gettext_lazy("Choose enough time to update every application that uses the old key"),
     )
 
 
@@ -162,8 +180,10 @@ def revoke_key(request: PageRequest, key: str) -> HttpResponse:
     row, now = get_key(request, key), timezone.now()
     if request.method == "POST":
         if row.revoke(now=now):
-            messages.success(request, f"{row.masked} was revoked. Requests with it now fail with 401.")
+            messages.success(
+                request, _("%(key)s was revoked. Requests with it now fail with 401.") % {"key": row.masked}
+            )
         else:
-            messages.info(request, f"{row.masked} was already revoked.")
+            messages.info(request, _("%(key)s was already revoked.") % {"key": row.masked})
         return redirect("keys", venue=request.access.venue.public_id)
     return render(request, "accounts/api_key_revoke.html", {"key": row, "is_inactive": row.state(now) != "active"})

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.api_keys import usage
 from accounts.dashboard.decorators import PageRequest, page
@@ -36,10 +37,11 @@ class CallCounts:
     @property
     def text(self) -> str:
         """The counts in words."""
-        text = f"{self.name}: {self.calls} call{pluralize(self.calls)}"
+        texts = [ngettext("%(calls)s call", "%(calls)s calls", self.calls) % {"calls": self.calls}]
         if self.client_errors or self.server_errors:
-            text += f", {self.client_errors} refused (4xx), {self.server_errors} failed (5xx)"
-        return text
+            texts.append(_("%(number)s refused (4xx)") % {"number": self.client_errors})
+            texts.append(_("%(number)s failed (5xx)") % {"number": self.server_errors})
+        return f"{self.name}: {', '.join(texts)}"
 
     @property
     def column(self) -> Column:
@@ -75,14 +77,14 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
             amounts_at[period] = [before + more for before, more in zip(amounts_at[period], amounts, strict=True)]
     return (
         build_chart(
-            "Calls in the last 24 hours",
+            _("Calls in the last 24 hours"),
             [
                 CallCounts(f"{hour:%H:%M}", date_format(hour, "SHORT_DATETIME_FORMAT"), *amounts_at[hour])
                 for hour in hours
             ],
         ),
         build_chart(
-            "Calls in the last 30 days",
+            _("Calls in the last 30 days"),
             [
                 CallCounts(date_format(day, "j M"), date_format(day, "SHORT_DATE_FORMAT"), *amounts_at[day])
                 for day in days

@@ -7,12 +7,25 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.demo import commands
 from accounts.models import DemoData
 from accounts.tenancy.permissions import Access, Right
 from framework.forms.domain_errors import errors_as_messages
+from framework.languages import format_number
+
+# Of the counts of the parts of the demo.
+NOUNS = {
+    "dishes": ngettext_lazy("%(number)s dish", "%(number)s dishes", "count"),
+    "orders": ngettext_lazy("%(number)s order", "%(number)s orders", "count"),
+    "tables": ngettext_lazy("%(number)s table", "%(number)s tables", "count"),
+    "notes about guests": ngettext_lazy("%(number)s note about a guest", "%(number)s notes about guests", "count"),
+    "reservations": ngettext_lazy("%(number)s reservation", "%(number)s reservations", "count"),
+    "API calls": ngettext_lazy("%(number)s API call", "%(number)s API calls", "count"),
+}
 
 
 @page(Right.VENUE, section="venue", methods=("POST",))
@@ -23,11 +36,13 @@ def fill(request: PageRequest) -> HttpResponse:
         is_move = commands.is_filled(venue)
         added = describe(commands.fill(venue, now=timezone.now()))
         if not added:
-            messages.info(request, "The demo data is up to date.")
+            messages.info(request, _("The demo data is up to date."))
         elif is_move:
-            messages.success(request, f"The demo data was moved to today: {added}. What you have changed was kept.")
+            text = _("The demo data was moved to today: %(added)s. What you have changed was kept.")
+            messages.success(request, text % {"added": added})
         else:
-            messages.success(request, f"Added {added}. What was here before was kept.")
+            text = _("Added %(added)s. What was here before was kept.")
+            messages.success(request, text % {"added": added})
     return redirect("overview", venue=venue.public_id)
 
 
@@ -41,14 +56,17 @@ def remove(request: PageRequest) -> HttpResponse:
         return render(request, "accounts/demo_data_remove.html")
     with errors_as_messages(request):
         removed = describe(commands.remove(venue, now=timezone.now()))
-        messages.success(request, f"Removed {removed}." if removed else "There was no demo data.")
+        text = _("Removed %(removed)s.") % {"removed": removed} if removed else _("There was no demo data.")
+        messages.success(request, text)
     return redirect("venue-settings", venue=venue.public_id)
 
 
 def describe(counts: commands.Counts) -> str:
     """Return counts as text: `1,196 API calls, 546 orders and 1 table`; empty without any."""
-    amounts = [(number, noun if number > 1 else noun.removesuffix("s")) for noun, number in counts.items() if number]
-    return get_text_list([f"{number:,} {noun}" for number, noun in amounts], "and")
+    amounts = [
+        NOUNS[noun] % {"count": number, "number": format_number(number)} for noun, number in counts.items() if number
+    ]
+    return get_text_list(amounts, _("and"))
 
 
 def get_state(access: Access) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -64,7 +65,7 @@ def redirect_to_dashboard(request: HttpRequest, invitation: Invitation) -> HttpR
     user = cast("User", request.user)
     if venue := Venue.objects.for_member(user).filter(account=invitation.account).by_name().first():
         user.remember_venue(venue)
-    messages.success(request, f"You have joined the team of {invitation.account.name}.")
+    messages.success(request, _("You have joined the team of %(account)s.") % {"account": invitation.account.name})
     return redirect("dashboard")
 
 
@@ -72,5 +73,5 @@ def render_page(
     request: HttpRequest, invitation: Invitation, case: str, *, form: PasswordForm | None = None, status: int = 200
 ) -> HttpResponse:
     """Render the page for one of the cases `signed_in`, `other_user`, `has_account` and `new`."""
-    context = {"invitation": invitation, "case": case, "form": form, "role": Role(invitation.role).label.lower()}
+    context = {"invitation": invitation, "case": case, "form": form, "role": Role(invitation.role).label}
     return render(request, "dashboard/invitation.html", context, status=status)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import pgettext
 
 from accounts.dashboard.demo_data import get_state
 from accounts.models import Venue
@@ -38,9 +39,11 @@ def list_groups(access: Access, section: str) -> Iterator[tuple[str, list[dict[s
     kwargs = {"venue": access.venue.public_id}
     for group in MENU:
         entries = [
-            entry | {"url": reverse(entry["url_name"], kwargs=kwargs), "is_current": entry["section"] == section}
+            entry
+            | {"label": pgettext("menu", entry["label"])}
+            | {"url": reverse(entry["url_name"], kwargs=kwargs), "is_current": entry["section"] == section}
             for entry in group["entries"]
             if not entry["rights"] or access.visible.intersection(entry["rights"])
         ]
         if entries:
-            yield group["title"], entries
+            yield pgettext("menu", group["title"]), entries

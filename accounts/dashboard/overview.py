@@ -9,6 +9,10 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts import onboarding_steps
 from accounts.api_keys import one_time_secrets
@@ -27,20 +31,20 @@ EXAMPLE_ORDER: dict[str, Any] = {
     "payment_method": "card",
 }
 
-DESCRIPTIONS: dict[str, tuple[str, Right]] = {
-    EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
-    EventType.ORDER_UPDATED: ("was changed", Right.ORDERS),
-    EventType.ORDER_STAGE_CHANGED: ("was moved by the kitchen", Right.ORDERS),
-    EventType.ORDER_COMPLETED: ("was completed", Right.ORDERS),
-    EventType.ORDER_CANCELLED: ("was cancelled", Right.ORDERS),
-    EventType.ORDER_REOPENED: ("was reopened", Right.ORDERS),
-    EventType.RESERVATION_CREATED: ("was created", Right.RESERVATIONS),
-    EventType.RESERVATION_UPDATED: ("was changed", Right.RESERVATIONS),
-    EventType.RESERVATION_CONFIRMED: ("was confirmed", Right.RESERVATIONS),
-    EventType.RESERVATION_CANCELLED: ("was cancelled", Right.RESERVATIONS),
-    EventType.MENU_UPDATED: ("was changed", Right.ORDERS),
-    EventType.MENU_ITEM_SOLD_OUT: ("is sold out", Right.ORDERS),
-    EventType.WEBHOOK_PING: ("A test event was sent to webhooks", Right.DEVELOPERS),
+DESCRIPTIONS: dict[str, tuple[str | Promise, Right]] = {
+    EventType.ORDER_CREATED: (gettext_lazy("{subject} was placed"), Right.ORDERS),
+    EventType.ORDER_UPDATED: (gettext_lazy("{subject} was changed"), Right.ORDERS),
+    EventType.ORDER_STAGE_CHANGED: (gettext_lazy("{subject} was moved by the kitchen"), Right.ORDERS),
+    EventType.ORDER_COMPLETED: (gettext_lazy("{subject} was completed"), Right.ORDERS),
+    EventType.ORDER_CANCELLED: (gettext_lazy("{subject} was cancelled"), Right.ORDERS),
+    EventType.ORDER_REOPENED: (gettext_lazy("{subject} was reopened"), Right.ORDERS),
+    EventType.RESERVATION_CREATED: (gettext_lazy("{subject} was created"), Right.RESERVATIONS),
+    EventType.RESERVATION_UPDATED: (gettext_lazy("{subject} was changed"), Right.RESERVATIONS),
+    EventType.RESERVATION_CONFIRMED: (gettext_lazy("{subject} was confirmed"), Right.RESERVATIONS),
+    EventType.RESERVATION_CANCELLED: (gettext_lazy("{subject} was cancelled"), Right.RESERVATIONS),
+    EventType.MENU_UPDATED: (gettext_lazy("{subject} was changed"), Right.ORDERS),
+    EventType.MENU_ITEM_SOLD_OUT: (gettext_lazy("{subject} is sold out"), Right.ORDERS),
+    EventType.WEBHOOK_PING: (gettext_lazy("A test event was sent to webhooks"), Right.DEVELOPERS),
 }
 
 
@@ -107,15 +111,35 @@ def list_activities(access: Access) -> Iterator[dict[str, Any]]:
     for kind, actor, at, key, number, code, party, name in rows[:NEWEST]:
         subject, url = "", ""
         if kind.startswith("order."):
-            subject = f"Order {number}" if number else "An order"
+            subject = _("Order %(number)s") % {"number": number} if number else _("An order")
             url = build_venue_url("order", access, order=encode("ord", key)) if key else ""
         elif kind.startswith("reservation."):
-            subject = f"Reservation {code}" if code else "A reservation"
-            subject += f" for {party}" if party else ""
+            subject = describe_reservation(code, party)
             url = build_venue_url("reservation", access, reservation=encode("res", key)) if key else ""
         elif kind.startswith("menu."):
-            subject = name or "The menu"
+            subject = name or _("The menu")
             url = build_venue_url("menu", access)
-        actor_kind, _, who = actor.partition(":")
-        by = {"key": f"by API key {who}…", "staff": f"by {who}", "guest": "by the guest"}.get(actor_kind, "")
-        yield {"subject": subject, "description": DESCRIPTIONS[kind][0], "by": by, "at": at, "url": url}
+        linked = format_html('<a href="{}">{}</a>', url, subject) if url else subject
+        yield {
+            "text": format_html(str(DESCRIPTIONS[kind][0]), subject=linked),
+            "by": describe_actor(actor),
+            "at": at,
+        }
+
+
+def describe_reservation(code: str | None, party: int | None) -> str:
+    if code and party:
+        return _("Reservation %(code)s for %(party)s") % {"code": code, "party": party}
+    return _("Reservation %(code)s") % {"code": code} if code else _("A reservation")
+
+
+def describe_actor(actor: str) -> str:
+    """Return who did it: `by ada@example.com`; empty for our own systems."""
+    match actor.partition(":"):
+        case ("key", _separator, key):
+            return _("by API key %(key)s…") % {"key": key}
+        case ("staff", _separator, email):
+            return _("by %(name)s") % {"name": email}
+        case ("guest", *_rest):
+            return _("by the guest")
+    return ""

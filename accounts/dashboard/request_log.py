@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCall, ApiKey, Venue
@@ -25,7 +26,12 @@ from framework.public_ids import decode
 PAGE = 30
 # Filters that no index supports scan at most so many requests per page.
 MAX_SCANNED = 5_000
-RANGES = {"": "Last 30 days", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+RANGES = {
+    "": gettext_lazy("Last 30 days"),
+    "1h": gettext_lazy("Last hour"),
+    "24h": gettext_lazy("Last 24 hours"),
+    "7d": gettext_lazy("Last 7 days"),
+}
 LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
 BODY_FILE = "body.json"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -41,23 +47,30 @@ LocalTimeField = partial(
 class FilterForm(forms.Form):
     """Filters of the request log. Times are in the venue's time zone."""
 
-    key = forms.CharField(required=False)
-    method = forms.ChoiceField(choices=[("", "Any"), *((method, method) for method in METHODS)], required=False)
+    key = forms.CharField(label=gettext_lazy("Key"), required=False)
+    method = forms.ChoiceField(
+        label=gettext_lazy("Method"),
+        choices=[("", pgettext_lazy("filter", "Any")), *((method, method) for method in METHODS)],
+        required=False,
+    )
     status = forms.RegexField(
         "^(?:[1-5]|[1-5][0-9][0-9])$",
+        label=gettext_lazy("Status"),
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": "404, or 4 for 4xx", "inputmode": "numeric"}),
-        error_messages={"invalid": "Enter a status such as 404, or 4 for all 4xx."},
+        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("404, or 4 for 4xx"), "inputmode": "numeric"}),
+        error_messages={"invalid": gettext_lazy("Enter a status such as 404, or 4 for all 4xx.")},
     )
-    path = forms.CharField(label="Path starts with", max_length=200, required=False)
-    range = forms.ChoiceField(label="Time", choices=list(RANGES.items()), required=False)
-    since = LocalTimeField(label="From")
-    until = LocalTimeField(label="To")
+    path = forms.CharField(label=gettext_lazy("Path starts with"), max_length=200, required=False)
+    range = forms.ChoiceField(label=gettext_lazy("Time"), choices=list(RANGES.items()), required=False)
+    since = LocalTimeField(label=pgettext_lazy("period", "From"))
+    until = LocalTimeField(label=pgettext_lazy("period", "To"))
 
     def __init__(self, *args: Any, keys: Sequence[ApiKey], **options: Any) -> None:
         super().__init__(*args, **{"label_suffix": ""} | options)
         choices = [(key.public_id, f"{key.name} {key.masked}") for key in keys]
-        self.fields["key"] = forms.ChoiceField(choices=[("", "Any"), *choices], required=False)
+        self.fields["key"] = forms.ChoiceField(
+            label=gettext_lazy("Key"), choices=[("", pgettext_lazy("filter", "Any")), *choices], required=False
+        )
         self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
 
     def build_conditions(self, *, now: datetime) -> tuple[Q, Q]:

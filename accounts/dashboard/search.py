@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.dashboard.menu import list_groups
@@ -38,7 +40,7 @@ class Source:
     """
 
     position: int
-    label: str
+    label: str | Promise
     rights: tuple[Right, ...] = ()
     find: Callable[[Access, str, int], list[Hit]]
     find_exact: Callable[[Access, str], str | None] | None = None
@@ -51,7 +53,7 @@ class Source:
 class Group:
     """The results of one source. `url` is the list of all of them, if there is one."""
 
-    label: str
+    label: str | Promise
     hits: list[Hit]
     url: str
     has_more: bool = False
@@ -72,7 +74,7 @@ def find_pages(access: Access, text: str, limit: int) -> list[Hit]:
     return found[:limit]
 
 
-SOURCES = [Source(position=50, label="Pages", find=find_pages)]
+SOURCES = [Source(position=50, label=gettext_lazy("Pages"), find=find_pages)]
 
 
 def list_sources(access: Access) -> list[Source]:

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.people import InvitationForm, MembershipForm
@@ -25,7 +26,8 @@ def list_team(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with errors_on_form(form):
             invitation = team.invite(access, now=timezone.now(), **form.cleaned_data)
-            messages.success(request, f"The invitation was sent to {invitation.email}.", extra_tags="mail-sent")
+            text = _("The invitation was sent to %(email)s.") % {"email": invitation.email}
+            messages.success(request, text, extra_tags="mail-sent")
             # The message is at the top, and the form's address ends with #invite.
             return redirect(f"{resolve_url('team', venue=access.venue.public_id)}#top")
     members = Membership.objects.filter(account=access.account).select_related("user").prefetch_related("venues")
@@ -59,7 +61,8 @@ def edit_member(request: PageRequest, membership: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with errors_on_form(form):
             changed = team.change_membership(access, row.pk, **form.cleaned_data)
-            messages.success(request, f"{row.user.email} is now {changed.get_role_display().lower()}.")
+            text = _("The role of %(email)s is now: %(role)s.")
+            messages.success(request, text % {"email": row.user.email, "role": changed.get_role_display()})
             return redirect("team", venue=access.venue.public_id)
     context = {
         "form": form,
@@ -74,7 +77,7 @@ def edit_member(request: PageRequest, membership: int) -> HttpResponse:
 def remove_member(request: PageRequest, membership: int) -> HttpResponse:
     with errors_as_messages(request):
         member = team.remove_member(request.access, membership, now=timezone.now())
-        messages.success(request, f"{member.user.email} was removed from the team.")
+        messages.success(request, _("%(email)s was removed from the team.") % {"email": member.user.email})
     return redirect("team", venue=request.access.venue.public_id)
 
 
@@ -83,7 +86,8 @@ def resend_invitation(request: PageRequest, invitation: str) -> HttpResponse:
     row = get_object_or_404(Invitation, account=request.access.account, pk=decode("inv", invitation))
     with errors_as_messages(request):
         team.resend_invitation(request.access, row.pk, now=timezone.now())
-        messages.success(request, f"A new link was sent to {row.email}.", extra_tags="mail-sent")
+        text = _("A new link was sent to %(email)s.") % {"email": row.email}
+        messages.success(request, text, extra_tags="mail-sent")
     return redirect("team", venue=request.access.venue.public_id)
 
 
@@ -93,7 +97,7 @@ def withdraw_invitation(request: PageRequest, invitation: str) -> HttpResponse:
     row = get_object_or_404(Invitation, account=request.access.account, pk=decode("inv", invitation))
     with errors_as_messages(request):
         team.withdraw_invitation(request.access, row.pk, now=timezone.now())
-        messages.success(request, f"The invitation of {row.email} was cancelled.")
+        messages.success(request, _("The invitation of %(email)s was cancelled.") % {"email": row.email})
     return redirect("team", venue=request.access.venue.public_id)
 
 

@@ -8,6 +8,9 @@ from django.forms import modelform_factory
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.venue import SettingsForm
@@ -16,14 +19,14 @@ from accounts.tenancy.permissions import Right
 from framework.timezones import zone_names
 
 # The title and the fields of each section.
-SECTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "details": ("Restaurant", ("name", "address", "phone", "timezone", "language")),
-    "orders": ("Orders", ("currency", "prices_include_tax", "payment_methods")),
+SECTIONS: Mapping[str, tuple[str | Promise, tuple[str, ...]]] = {
+    "details": (gettext_lazy("Restaurant"), ("name", "address", "phone", "timezone", "language")),
+    "orders": (gettext_lazy("Orders"), ("currency", "prices_include_tax", "payment_methods")),
     "reservations": (
-        "Reservations",
+        gettext_lazy("Reservations"),
         ("max_days_ahead", "auto_confirm_max_party", "when_full", "mails_guests", "forgets_guests_after_days"),
     ),
-    "guests": ("Booking page", ("is_bookable_online", "proves_guests")),
+    "guests": (gettext_lazy("Booking page"), ("is_bookable_online", "proves_guests")),
 }
 FORMS: Mapping[str, type[Any]] = {
     name: modelform_factory(Venue, form=SettingsForm, fields=fields) for name, (_, fields) in SECTIONS.items()
@@ -43,7 +46,8 @@ def save_section(request: PageRequest, *, part: str) -> HttpResponse:
     # The layout shows `request.access.venue`; the form gets its own copy, so that invalid input does not show there.
     form = FORMS[part](request.POST, instance=Venue.objects.get(pk=request.access.venue.pk), prefix=part)
     if form.is_valid() and form.try_save():
-        messages.success(request, f"{SECTIONS[part][0]}: {'saved' if form.changed_data else 'no changes'}.")
+        text = _("%(section)s: saved.") if form.changed_data else _("%(section)s: no changes.")
+        messages.success(request, text % {"section": SECTIONS[part][0]})
         return redirect(f"{reverse('venue-settings', kwargs={'venue': request.access.venue.public_id})}#{part}")
     return render_page(request, {part: form})
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from framework.charts import Column, Layout, bar_chart
 
@@ -51,7 +52,8 @@ def build_chart(title: str, rows: Sequence[Compared], *, format_value: Callable[
     """Return the context of accounts/week_chart.html: the chart, its sums, and the rows of its table."""
     columns = [
         Column(
-            f"{row.name}: {format_value(row.value)}, a week before {format_value(row.before)}",
+            _("%(name)s: %(value)s, a week before %(before)s")
+            % {"name": row.name, "value": format_value(row.value), "before": format_value(row.before)},
             row.label,
             [("a", row.value)],
             row.before or None,

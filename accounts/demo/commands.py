@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, connection, transaction
+from django.utils.translation import gettext as _
 
 from accounts.demo import api_traffic
 from accounts.models import DemoData, Venue
@@ -98,7 +99,7 @@ def was_removed(venue: Venue) -> bool:
 
 def require_sandbox(venue: Venue) -> None:
     if not venue.is_sandbox:
-        raise NotASandbox("Only a sandbox can have demo data: this is a live restaurant.")
+        raise NotASandbox(_("Only a sandbox can have demo data: this is a live restaurant."))
 
 
 def lock(venue: Venue) -> DemoData:

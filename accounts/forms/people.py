@@ -16,28 +16,32 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.functional import lazy
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.api_keys import one_time_secrets
 from accounts.lifecycle import sign_up
 from accounts.models import Role, User, Venue
 from accounts.sign_in import takeover
 from accounts.tenancy.team import TeamAuthority
+from framework.languages import name_of_currency
 from framework.timezones import find_zone, validate_zone, zone_names
 
 # ISO 4217, list one, without funds, precious metals and test codes.
 # With the names of Unicode CLDR 47.
 CURRENCIES = [
-    (line[:3], f"{line[:3]}, {line[4:]}")
+    (line[:3], lazy(name_of_currency, str)(line[:3]))
     for line in Path(__file__).with_name("currencies.txt").read_text(encoding="utf-8").splitlines()
 ]
-MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
+MIN_STRENGTH_HELP = gettext_lazy("At least 8 characters, not a common password.")
 ROLES = {
-    Role.OWNER: "everything, including the account",
-    Role.MANAGER: "everything except the account",
-    Role.HOST: "orders, reservations and guests",
-    Role.KITCHEN: "orders and sold-out dishes",
+    Role.OWNER: gettext_lazy("everything, including the account"),
+    Role.MANAGER: gettext_lazy("everything except the account"),
+    Role.HOST: gettext_lazy("orders, reservations and guests"),
+    Role.KITCHEN: gettext_lazy("orders and sold-out dishes"),
 }
 
 
@@ -60,19 +64,19 @@ class ZoneField(forms.CharField):
 class VenueForm(forms.Form):
     """A new restaurant."""
 
-    name = forms.CharField(max_length=sign_up.MAX_NAME_LENGTH)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=sign_up.MAX_NAME_LENGTH)
     timezone = ZoneField(
-        label="Time zone",
+        label=gettext_lazy("Time zone"),
         max_length=64,
         widget=ZoneInput,
         validators=[validate_zone],
-        help_text="The restaurant's time zone, for example Europe/Rome.",
+        help_text=gettext_lazy("The restaurant's time zone, for example Europe/Rome."),
     )
-    currency = forms.ChoiceField(choices=CURRENCIES, initial="EUR")
+    currency = forms.ChoiceField(label=gettext_lazy("Currency"), choices=CURRENCIES, initial="EUR")
     is_sandbox = forms.BooleanField(
-        label="Sandbox",
+        label=gettext_lazy("Sandbox"),
         required=False,
-        help_text="For testing: its API keys begin with rk_test_, and nothing is real.",
+        help_text=gettext_lazy("For testing: its API keys begin with rk_test_, and nothing is real."),
     )
 
 
@@ -80,8 +84,9 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     """The sign-up form. User and account are created in one transaction."""
 
     restaurant = forms.CharField(
+        label=gettext_lazy("Restaurant"),
         max_length=sign_up.MAX_NAME_LENGTH,
-        help_text="The restaurant's or your company's name.",
+        help_text=gettext_lazy("The restaurant's or your company's name."),
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
     timezone = VenueForm.base_fields["timezone"]
@@ -95,7 +100,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
         if not self.is_bound:
             # The script fills in the zone of the browser, but does not replace what was typed.
             self.fields["timezone"].widget.attrs["data-zone"] = ""
-        self.fields["currency"].help_text = "The currency of your menu prices."
+        self.fields["currency"].help_text = gettext_lazy("The currency of your menu prices.")
         self.fields["email"].validators.append(MaxLengthValidator(254))
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
@@ -112,7 +117,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
                 saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
                 return saved
         except IntegrityError:
-            self.add_error("email", "An account with this address was just created.")
+            self.add_error("email", _("An account with this address was just created."))
             return None, render(request, "account/signup.html", {"form": self}, status=400)
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:
@@ -170,15 +175,22 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no t
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         name, passwordless = self.fields["name"], self.fields["passwordless"]
-        name.label, name.help_text, name.max_length = "Name", "To recognise it, for example: my phone.", 100
-        passwordless.label, passwordless.initial = "Passwordless sign-in", True
-        passwordless.help_text = "Sign in without the password. Clear this for a security key without a PIN."
+        name.label, name.help_text, name.max_length = (
+            gettext_lazy("Name"),
+            gettext_lazy("To recognise it, for example: my phone."),
+            100,
+        )
+        passwordless.label, passwordless.initial = gettext_lazy("Passwordless sign-in"), True
+        passwordless.help_text = gettext_lazy(
+            "Sign in without the password. Clear this for a security key without a PIN."
+        )
 
 
 class PasswordForm(forms.Form):
     """The password of a new user whose email address is already known."""
 
     password = forms.CharField(
+        label=gettext_lazy("Password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=MIN_STRENGTH_HELP,
@@ -197,17 +209,17 @@ class PasswordForm(forms.Form):
 class MembershipForm(forms.Form):
     """Role and restaurants of a team member; the choices depend on the user who edits."""
 
-    role = forms.ChoiceField(widget=forms.RadioSelect, initial=Role.HOST)
+    role = forms.ChoiceField(label=gettext_lazy("Role"), widget=forms.RadioSelect, initial=Role.HOST)
     access = forms.ChoiceField(
-        label="Restaurants",
+        label=gettext_lazy("Restaurants"),
         widget=forms.RadioSelect,
         choices=[
-            ("all", "All restaurants, including ones added later"),
-            ("selected", "Only the selected restaurants"),
+            ("all", gettext_lazy("All restaurants, including ones added later")),
+            ("selected", gettext_lazy("Only the selected restaurants")),
         ],
     )
     venues = forms.ModelMultipleChoiceField(
-        label="Selected restaurants",
+        label=gettext_lazy("Selected restaurants"),
         queryset=Venue.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -220,8 +232,8 @@ class MembershipForm(forms.Form):
         field.queryset = Venue.objects.filter(pk__in=[venue.pk for venue in venues]).by_name()  # type: ignore[attr-defined]  # a ModelMultipleChoiceField
         if authority.venues is not None:
             field.required = True
-            field.label = "Restaurants"
-            field.help_text = "The restaurants that you manage."
+            field.label = gettext_lazy("Restaurants")
+            field.help_text = gettext_lazy("The restaurants that you manage.")
             del self.fields["access"]
         elif len(venues) < 2:
             del self.fields["venues"], self.fields["access"]
@@ -230,28 +242,36 @@ class MembershipForm(forms.Form):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         access = values.pop("access", None)
         if access == "selected" and not values.get("venues"):
-            self.add_error("venues", "Select at least one restaurant.")
+            self.add_error("venues", _("Select at least one restaurant."))
         if access == "all" and values.get("venues"):
-            self.add_error("access", "Choose all restaurants or only the selected ones.")
+            self.add_error("access", _("Choose all restaurants or only the selected ones."))
         return {"venues": list[Venue]()} | values
 
 
 class InvitationForm(MembershipForm):
     """Email address, role and restaurants of an invitation."""
 
-    email = forms.EmailField(max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"}))
+    email = forms.EmailField(
+        label=gettext_lazy("Email"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
+    )
     field_order = ("email", "role", "access", "venues")
 
 
 class AccountForm(forms.Form):
     """The name of an account."""
 
-    name = forms.CharField(max_length=200, help_text="Shown on invoices and in invitations, not to guests.")
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=200,
+        help_text=gettext_lazy("Shown on invoices and in invitations, not to guests."),
+    )
 
 
 class CloseAccountForm(forms.Form):
     """Confirmation before an account is closed."""
 
     name = forms.CharField(
-        max_length=200, label="Type the account name to confirm", widget=forms.TextInput(attrs={"autocomplete": "off"})
+        max_length=200,
+        label=gettext_lazy("Type the account name to confirm"),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

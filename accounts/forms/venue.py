@@ -3,18 +3,20 @@
 from django import forms
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.forms.people import CURRENCIES, ZoneField
 from accounts.models import Venue
 from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 
-TIMEZONE_LOCKED = "The time zone cannot change while there are upcoming reservations."
+TIMEZONE_LOCKED = gettext_lazy("The time zone cannot change while there are upcoming reservations.")
 # The constraints of triggers, which hold in a race, with the field and the message of each.
 TRIGGER_ERRORS = {
     "venue_timezone_unused_by_reservations": ("timezone", TIMEZONE_LOCKED),
     "venue_keeps_its_currency_while_its_menu_has_dishes": (
         "currency",
-        "A dish was just added in the old currency. Remove the dishes first.",
+        gettext_lazy("A dish was just added in the old currency. Remove the dishes first."),
     ),
 }
 
@@ -35,7 +37,8 @@ class VenueForm(ChangedFieldsForm):
         currency: str = self.cleaned_data["currency"]
         if "currency" in self.changed_data and Venue.objects.filter(pk=self.instance.pk, menu__items__isnull=False):
             raise forms.ValidationError(
-                f"The menu prices are in {self.instance.currency}. Remove the dishes before you change the currency."
+                _("The menu prices are in %(currency)s. Remove the dishes before you change the currency.")
+                % {"currency": self.instance.currency}
             )
         return currency
 
@@ -47,25 +50,33 @@ class SettingsForm(VenueForm, ConflictCheckForm):
         model = Venue
         fields = ()
         labels = {
-            "timezone": "Time zone",
-            "language": "Language",
-            "payment_methods": "Payment labels",
-            "prices_include_tax": "Menu prices include tax",
-            "max_days_ahead": "Booking window in days",
-            "auto_confirm_max_party": "Largest party confirmed automatically",
-            "when_full": "When no table is free",
-            "mails_guests": "Email guests",
-            "forgets_guests_after_days": "Delete guest data after days",
-            "is_bookable_online": "Online booking",
-            "proves_guests": "Ask guests to confirm by email",
+            "name": gettext_lazy("Name"),
+            "address": gettext_lazy("Address"),
+            "phone": gettext_lazy("Phone"),
+            "currency": gettext_lazy("Currency"),
+            "timezone": gettext_lazy("Time zone"),
+            "language": gettext_lazy("Language"),
+            "payment_methods": gettext_lazy("Payment labels"),
+            "prices_include_tax": gettext_lazy("Menu prices include tax"),
+            "max_days_ahead": gettext_lazy("Booking window in days"),
+            "auto_confirm_max_party": gettext_lazy("Largest party confirmed automatically"),
+            "when_full": gettext_lazy("When no table is free"),
+            "mails_guests": gettext_lazy("Email guests"),
+            "forgets_guests_after_days": gettext_lazy("Delete guest data after days"),
+            "is_bookable_online": gettext_lazy("Online booking"),
+            "proves_guests": gettext_lazy("Ask guests to confirm by email"),
         }
         help_texts = {
-            "timezone": "Example: Europe/Rome",
-            "currency": "It cannot change while the menu has prices",
-            "prices_include_tax": "If off, tax is added to each order",
-            "payment_methods": "Allowed payment labels of orders, separated by commas: card, cash. Empty: any",
-            "forgets_guests_after_days": "Number of days after a guest's last reservation. Contact data and notes are"
-            " deleted permanently. Empty: never",
+            "timezone": gettext_lazy("Example: Europe/Rome"),
+            "currency": gettext_lazy("It cannot change while the menu has prices"),
+            "prices_include_tax": gettext_lazy("If off, tax is added to each order"),
+            "payment_methods": gettext_lazy(
+                "Allowed payment labels of orders, separated by commas: card, cash. Empty: any"
+            ),
+            "forgets_guests_after_days": gettext_lazy(
+                "Number of days after a guest's last reservation. Contact data and notes are deleted permanently."
+                " Empty: never"
+            ),
         }
         field_classes = {"timezone": ZoneField}
         widgets = {

@@ -11,6 +11,7 @@ from typing import Any
 from django.apps import apps
 from django.db import models, transaction
 from django.db.models import ProtectedError
+from django.utils.translation import gettext as _
 
 from accounts.models import Account, ApiKey, Invitation, Membership, User, Venue, WebhookEndpoint
 from accounts.tenancy import team
@@ -50,7 +51,8 @@ def close_account(account: Account, *, name: str, now: datetime) -> None:
     `name` is the confirmation that the owner typed. Raises CannotClose.
     """
     if " ".join(name.split()) != " ".join(account.name.split()):
-        raise CannotClose(f"Type the exact name of the account: {account.name}", param="name")
+        message = _("Type the exact name of the account: %(account)s") % {"account": account.name}
+        raise CannotClose(message, param="name")
     with transaction.atomic():
         locked = team.lock_account(account.pk)
         if blockers := find_blockers(locked, now=now):
@@ -108,7 +110,7 @@ def list_venue_rows(venue: Venue) -> Iterator[models.QuerySet[Any]]:
         and field.related_model is Venue
         and field.remote_field.on_delete in (models.PROTECT, models.CASCADE)
     ]
-    for _, _, model, name in sorted(references, key=lambda reference: reference[:2]):
+    for *_order, model, name in sorted(references, key=lambda reference: reference[:2]):
         yield model._default_manager.filter(**{name: venue})
 
 
@@ -124,9 +126,12 @@ def delete_user(user: User, *, now: datetime) -> None:
                 team.check_owner_remains(account, without=membership)
             except team.LastOwner as refusal:
                 raise UserStillRequired(
-                    f"You are the only owner of {account.name}. Make another member an owner, or close the account."
+                    _("You are the only owner of %(account)s. Make another member an owner, or close the account.")
+                    % {"account": account.name}
                 ) from refusal
         if user.is_staff:
-            raise UserStillRequired("Your account has access to the back office. Ask a colleague to remove it there.")
+            raise UserStillRequired(
+                _("Your account has access to the back office. Ask a colleague to remove it there.")
+            )
         Invitation.objects.filter(invited_by=user, accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
         user.delete()

@@ -1,6 +1,7 @@
 """Sign-up: an account with its first venue, a sandbox and a first API key; and later venues."""
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Account, ApiKey, Membership, Role, User, Venue
 from accounts.models.api_keys import CreatedApiKey
@@ -42,7 +43,8 @@ def add_venue(account: Account, *, name: str, timezone: str, currency: str, is_s
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(pk=account.pk)
         if locked.venues.count() >= MAX_VENUES:
-            raise TooManyVenues(f"An account can have at most {MAX_VENUES} restaurants. Contact us if you need more.")
+            message = _("An account can have at most %(number)s restaurants. Contact us if you need more.")
+            raise TooManyVenues(message % {"number": MAX_VENUES})
         return Venue.objects.create(
             account=locked,
             name=name,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.db import models
 from django.db.models import F, Func, Q
+from django.utils.translation import gettext_lazy
 
 from framework.db.row_history import track_history
 from framework.public_ids import PublicId, new_id
@@ -54,6 +55,14 @@ class User(AbstractUser):
         help_text="The venue whose page the user opened last; the dashboard opens it",
     )
 
+    language = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="One of settings.DASHBOARD_LANGUAGES; empty for that of the browser",
+    )
+
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
     objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]  # the stubs expect a manager with usernames
@@ -92,10 +101,10 @@ class Account(models.Model):
 class Role(models.TextChoices):
     """The role of a member (accounts/tenancy/permissions.py lists the rights of each)."""
 
-    OWNER = "owner"
-    MANAGER = "manager"
-    HOST = "host"
-    KITCHEN = "kitchen"
+    OWNER = "owner", gettext_lazy("Owner")
+    MANAGER = "manager", gettext_lazy("Manager")
+    HOST = "host", gettext_lazy("Host")
+    KITCHEN = "kitchen", gettext_lazy("Kitchen")
 
 
 @track_history()

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext_lazy
 
 from accounts.models.users import Account, Membership, User
 from framework.db.row_history import track_history
@@ -18,7 +19,8 @@ from framework.timezones import validate_zone
 PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"
 PREFIX = "ven"
 validate_payment_label = RegexValidator(
-    PAYMENT_LABEL, "A label consists of lower-case letters, digits, _ and -, and starts with a letter: card."
+    PAYMENT_LABEL,
+    gettext_lazy("A label consists of lower-case letters, digits, _ and -, and starts with a letter: card."),
 )
 
 
@@ -42,8 +44,8 @@ class Venue(models.Model):
     """A restaurant of an account. API keys, orders and reservations belong to a venue."""
 
     class WhenFull(models.TextChoices):
-        REFUSE = "refuse", "Decline, and offer other times"
-        WAITLIST = "waitlist", "Add to the waiting list"
+        REFUSE = "refuse", gettext_lazy("Decline, and offer other times")
+        WAITLIST = "waitlist", gettext_lazy("Add to the waiting list")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="venues")
@@ -55,18 +57,21 @@ class Venue(models.Model):
     is_sandbox = models.BooleanField(
         "sandbox", default=False, help_text="For testing: its API keys begin with rk_test_"
     )
-    max_days_ahead = models.PositiveSmallIntegerField(default=365, help_text="How many days ahead guests can book")
+    max_days_ahead = models.PositiveSmallIntegerField(
+        default=365, help_text=gettext_lazy("How many days ahead guests can book")
+    )
     auto_confirm_max_party = models.PositiveSmallIntegerField(
-        default=8, help_text="Larger parties need approval by staff"
+        default=8, help_text=gettext_lazy("Larger parties need approval by staff")
     )
     when_full = models.CharField(
         max_length=10,
         choices=WhenFull,
         default=WhenFull.REFUSE,
-        help_text="What happens when no table is free",
+        help_text=gettext_lazy("What happens when no table is free"),
     )
     mails_guests = models.BooleanField(
-        default=True, help_text="Send confirmations, reminders and offers to guests who gave an email address"
+        default=True,
+        help_text=gettext_lazy("Send confirmations, reminders and offers to guests who gave an email address"),
     )
     prices_include_tax = models.BooleanField(default=True, help_text="Whether menu prices include tax")
     payment_methods = ArrayField(
@@ -80,17 +85,26 @@ class Venue(models.Model):
         choices=list_languages,
         default=settings.LANGUAGE_CODE,
         db_default=settings.LANGUAGE_CODE,
-        help_text="Of mail and pages for guests whose own language is unknown",
+        help_text=gettext_lazy("Of mail and pages for guests whose own language is unknown"),
     )
-    address = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="Shown to guests")
-    phone = models.CharField(max_length=40, blank=True, default="", db_default="", help_text="Shown to guests")
+    address = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text=gettext_lazy("Shown to guests")
+    )
+    phone = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text=gettext_lazy("Shown to guests")
+    )
     is_bookable_online = models.BooleanField(
-        "bookable online", default=False, db_default=False, help_text="Guests can book on the booking page"
+        "bookable online",
+        default=False,
+        db_default=False,
+        help_text=gettext_lazy("Guests can book on the booking page"),
     )
     proves_guests = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Bookings on that page are held for 15 minutes, until the guest opens the link in an email",
+        help_text=gettext_lazy(
+            "Bookings on that page are held for 15 minutes, until the guest opens the link in an email"
+        ),
     )
     forgets_guests_after_days = models.PositiveSmallIntegerField(
         null=True,
@@ -109,7 +123,7 @@ class Venue(models.Model):
             models.CheckConstraint(
                 name="venue_currency_is_three_capitals",
                 condition=Q(currency__regex="^[A-Z]{3}$"),
-                violation_error_message="The currency is an ISO 4217 code, such as EUR.",
+                violation_error_message=gettext_lazy("The currency is an ISO 4217 code, such as EUR."),
             ),
             models.CheckConstraint(
                 name="venue_confirms_parties_of_0_to_500", condition=Q(auto_confirm_max_party__lte=500)

@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.models.users import Account
 from accounts.models.venues import Venue
@@ -86,9 +87,9 @@ class WebhookEndpoint(models.Model):
     """A URL of a customer that receives events."""
 
     class DisabledReason(models.TextChoices):
-        STAFF = "staff", "disabled manually"
-        GONE = "gone", "the server answered 410"
-        FAILING = "failing", "failed for five days"
+        STAFF = "staff", gettext_lazy("disabled manually")
+        GONE = "gone", gettext_lazy("the server answered 410")
+        FAILING = "failing", gettext_lazy("failed for five days")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="webhook_endpoints")
@@ -135,9 +136,9 @@ class WebhookDelivery(models.Model):
     """The delivery of an event to an endpoint. A worker leases it by `leased_until`; failures are retried."""
 
     class State(models.TextChoices):
-        PENDING = "pending"
-        DELIVERED = "delivered"
-        FAILED = "failed"
+        PENDING = "pending", pgettext_lazy("delivery", "Pending")
+        DELIVERED = "delivered", pgettext_lazy("delivery", "Delivered")
+        FAILED = "failed", pgettext_lazy("delivery", "Failed")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Account, ApiKey, Invitation, Membership, User, WebhookEndpoint
 from accounts.tenancy.team import Role, verify_email
@@ -38,8 +39,10 @@ def secure_user(user: User, *, request: HttpRequest) -> None:
     logger.info("an address was confirmed by a password reset: keys, webhooks and members were withdrawn")
     messages.warning(
         request,
-        "This address was not confirmed before. In case somebody else had signed up with it, all API keys, webhook"
-        " endpoints, second factors and other members of its account were removed.",
+        _(
+            "This address was not confirmed before. In case somebody else had signed up with it, all API keys, webhook"
+            " endpoints, second factors and other members of its account were removed."
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
+from django.utils.translation import gettext as _
 
 
 class ConfirmAddressView(ConfirmEmailView):  # type: ignore[misc]  # allauth has no types
@@ -33,5 +34,5 @@ class AddressesView(EmailView):  # type: ignore[misc]  # allauth has no types
             with transaction.atomic():
                 return cast("HttpResponse", super().post(request, *args, **kwargs))
         except IntegrityError:
-            messages.error(request, "Another user signs in with this address.")
+            messages.error(request, _("Another user signs in with this address."))
             return redirect("account_email")

@@ -7,6 +7,11 @@ from framework import languages
 register = template.Library()
 
 register.filter("clock", languages.format_clock)
-register.filter("day_of_month", languages.format_day_of_month)
-register.filter("weekday", languages.format_weekday)
+# These take moments, too, in the current time zone.
+register.filter("day_of_month", languages.format_day_of_month, expects_localtime=True)
+register.filter("weekday", languages.format_weekday, expects_localtime=True)
+register.filter("day", languages.format_day, expects_localtime=True)
+register.filter("long_day", languages.format_long_day, expects_localtime=True)
+register.filter("short_date", languages.format_short_date, expects_localtime=True)
+register.filter("short_day", languages.format_short_day, expects_localtime=True)
 register.simple_tag(languages.list_languages)

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts import mail_outbox
 from accounts.models import Account, Invitation, Membership, Role, User, Venue
@@ -73,7 +74,7 @@ def get_authority(access: Access) -> TeamAuthority:
         return TeamAuthority(is_owner=True, venues=None)
     membership = Membership.objects.filter(account=access.account, user=access.user).first()
     if membership is None or Right.TEAM not in RIGHTS_BY_ROLE[Role(membership.role)]:
-        raise NotPermitted("You no longer manage this team.")
+        raise NotPermitted(_("You no longer manage this team."))
     venues = frozenset(membership.venues.values_list("pk", flat=True))
     return TeamAuthority(is_owner=is_owner(membership), venues=venues if membership.is_limited else None)
 
@@ -85,13 +86,15 @@ def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], no
         account = lock_account(access.account.pk)
         check_authority(get_authority(access), account, role, chosen)
         if Membership.objects.filter(account=account, user__email__iexact=email).exists():
-            raise InvitationConflict(f"{email} is already a member of the team.", param="email")
+            message = _("%(email)s is already a member of the team.") % {"email": email}
+            raise InvitationConflict(message, param="email")
         open_invitations = Invitation.objects.filter(account=account, accepted_at=None, withdrawn_at=None)
         open_invitations.filter(expires_at__lte=now).update(withdrawn_at=now)
         if open_invitations.filter(email__iexact=email).exists():
-            raise InvitationConflict(f"{email} is already invited. You can resend the invitation.", param="email")
+            message = _("%(email)s is already invited. You can resend the invitation.") % {"email": email}
+            raise InvitationConflict(message, param="email")
         if open_invitations.count() >= MAX_OPEN_INVITATIONS:
-            message = f"There are {MAX_OPEN_INVITATIONS} open invitations. Cancel some first."
+            message = _("There are %(number)s open invitations. Cancel some first.") % {"number": MAX_OPEN_INVITATIONS}
             raise InvitationConflict(message, param="email")
         invitation = Invitation(
             account=account, email=email, role=role, is_limited=bool(chosen), invited_by=access.user
@@ -106,7 +109,7 @@ def resend_invitation(access: Access, invitation_id: UUID, *, now: datetime) -> 
     with transaction.atomic():
         invitation = lock_open_invitation(access, invitation_id)
         if invitation.created_at > now - MIN_RESEND_INTERVAL:
-            raise InvitationConflict("The email was sent less than a minute ago. Wait a moment.")
+            raise InvitationConflict(_("The email was sent less than a minute ago. Wait a moment."))
         send_link(invitation, sender=access.user, now=now)
         return invitation
 
@@ -126,7 +129,7 @@ def lock_open_invitation(access: Access, invitation_id: UUID) -> Invitation:
     rows = Invitation.objects.filter(account=account, accepted_at=None, withdrawn_at=None)
     invitation = rows.filter(pk=invitation_id).first()
     if invitation is None:
-        raise InvitationInvalid("This invitation was used or cancelled.")
+        raise InvitationInvalid(_("This invitation was used or cancelled."))
     check_authority(get_authority(access), account, invitation.role, invitation.venues.all())
     return invitation
 
@@ -136,7 +139,7 @@ def find_invitation(token: str, *, now: datetime) -> Invitation:
     rows = Invitation.objects.filter(digest=digest(token), accepted_at=None, withdrawn_at=None, expires_at__gt=now)
     invitation = rows.filter(account__closed_at=None).select_related("account", "invited_by").first()
     if invitation is None:
-        raise InvitationInvalid("The invitation was used or cancelled, or it is older than a week.")
+        raise InvitationInvalid(_("The invitation was used or cancelled, or it is older than a week."))
     return invitation
 
 
@@ -162,18 +165,19 @@ def accept(token: str, user: User, *, now: datetime) -> Membership:
         lock_account(invitation.account_id)
         if not is_addressed_to(invitation, user):
             raise WrongInvitationAddress(
-                f"This invitation was sent to {invitation.email}. You are signed in as {user.email}."
+                _("This invitation was sent to %(invited)s. You are signed in as %(email)s.")
+                % {"invited": invitation.email, "email": user.email}
             )
         unused = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
         if not unused.filter(digest=invitation.digest).update(accepted_at=now):
-            raise InvitationInvalid("This invitation was just used.")
+            raise InvitationInvalid(_("This invitation was just used."))
         try:
             with transaction.atomic():
                 membership = Membership.objects.create(
                     account=invitation.account, user=user, role=invitation.role, is_limited=invitation.is_limited
                 )
         except IntegrityError as error:
-            raise InvitationConflict("You are already a member of this team.") from error
+            raise InvitationConflict(_("You are already a member of this team.")) from error
         membership.venues.set(invitation.venues.all())
         verify_email(user, invitation.email)
         return membership
@@ -187,12 +191,12 @@ def accept_as_new_user(token: str, *, password: str, now: datetime) -> User:
             accept(token, user, now=now)
             return user
     except IntegrityError as error:
-        raise InvitationConflict("An account with this address was just created. Sign in instead.") from error
+        raise InvitationConflict(_("An account with this address was just created. Sign in instead.")) from error
 
 
 def verify_email(user: User, email: str) -> None:
     """Mark the address as a verified one of the user."""
-    address, _ = EmailAddress.objects.get_or_create(user=user, email=email.lower())
+    address, _is_new = EmailAddress.objects.get_or_create(user=user, email=email.lower())
     if not address.verified and address.can_set_verified():
         address.set_verified(commit=True)
     if not EmailAddress.objects.filter(user=user, primary=True).exists():
@@ -231,7 +235,7 @@ def leave(account: Account, user: User, *, now: datetime) -> None:
         lock_account(account.pk)
         membership = Membership.objects.filter(account=account, user=user).first()
         if membership is None:
-            raise NotPermitted("You are not a member of this team.")
+            raise NotPermitted(_("You are not a member of this team."))
         delete_membership(membership, now=now)
 
 
@@ -249,7 +253,7 @@ def lock_account(account_id: UUID) -> Account:
     """Lock the account's row until the end of the transaction. Raises NotPermitted if the account is closed."""
     account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, closed_at=None).first()
     if account is None:
-        raise NotPermitted("This account is closed.")
+        raise NotPermitted(_("This account is closed."))
     return account
 
 
@@ -262,18 +266,18 @@ def check_owner_remains(account: Account, *, without: Membership) -> None:
     """Raise LastOwner if no other active user owns the account; requires the lock on the account."""
     owners = Membership.objects.filter(account=account, role=Role.OWNER, is_limited=False, user__is_active=True)
     if not owners.exclude(pk=without.pk).exists():
-        raise LastOwner("An account needs an owner. Make another member an owner first.")
+        raise LastOwner(_("An account needs an owner. Make another member an owner first."))
 
 
 def check_authority(authority: TeamAuthority, account: Account, role: str, venues: Iterable[Venue]) -> None:
     """Raise NotPermitted if the acting user may not assign or remove this role at these venues."""
     chosen = list(venues)
     if any(venue.account_id != account.pk for venue in chosen):
-        raise NotPermitted("This restaurant does not belong to the account.", param="venues")
+        raise NotPermitted(_("This restaurant does not belong to the account."), param="venues")
     if role not in authority.roles():
-        raise NotPermitted("Only owners can add, edit or remove owners.", param="role")
+        raise NotPermitted(_("Only owners can add, edit or remove owners."), param="role")
     if not authority.covers(role, chosen):
-        raise NotPermitted("Select only restaurants that you manage.", param="venues")
+        raise NotPermitted(_("Select only restaurants that you manage."), param="venues")
 
 
 def get_member(account: Account, membership_id: int) -> Membership:
@@ -281,7 +285,7 @@ def get_member(account: Account, membership_id: int) -> Membership:
     rows = Membership.objects.filter(account=account, pk=membership_id)
     membership = rows.select_related("user", "account").first()
     if membership is None:
-        raise NotPermitted("This person is no longer a member of the team.")
+        raise NotPermitted(_("This person is no longer a member of the team."))
     return membership
 
 
@@ -294,10 +298,11 @@ def send_link(invitation: Invitation, *, sender: User, now: datetime) -> None:
     """Store the invitation with a new link, and enqueue the mail with it. Raises InvitationConflict."""
     account_id, address = invitation.account_id.hex, invitation.email.lower()
     if not mail_outbox.is_within_limit("invitations-of-account", account_id, limit=MAX_MAILS_OF_ACCOUNT):
-        message = f"An account can send {MAX_MAILS_OF_ACCOUNT} invitations a day. Continue tomorrow."
+        message = _("An account can send %(number)s invitations a day. Continue tomorrow.")
+        message %= {"number": MAX_MAILS_OF_ACCOUNT}
         raise InvitationConflict(message, param="email")
     if not mail_outbox.is_within_limit("invitations-to-address", address, limit=MAX_MAILS_TO_ADDRESS):
-        message = "Too many invitations were sent to this address today. Use one of those, or continue tomorrow."
+        message = _("Too many invitations were sent to this address today. Use one of those, or continue tomorrow.")
         raise InvitationConflict(message, param="email")
     token = secrets.token_urlsafe(32)
     invitation.digest, invitation.created_at, invitation.expires_at = digest(token), now, now + INVITATION_LIFETIME
@@ -305,7 +310,7 @@ def send_link(invitation: Invitation, *, sender: User, now: datetime) -> None:
     context = {
         "sender": sender.email,
         "account": " ".join(invitation.account.name.split()),
-        "role": invitation.get_role_display().lower(),
+        "role": Role(invitation.role).label,
         "link": public_url(f"/dashboard/invitation/{token}"),
     }
     mail_outbox.enqueue("accounts/mail/invitation", context, address=invitation.email, now=now)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts import mail_outbox
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
@@ -44,7 +45,8 @@ def create(
         # Locks the venue, which placing an order does not wait for.
         Venue.objects.select_for_update(no_key=True).get(pk=venue.pk)
         if WebhookEndpoint.objects.filter(venue=venue).count() >= MAX_ENDPOINTS:
-            raise TooManyEndpoints(f"A restaurant can have at most {MAX_ENDPOINTS} webhook endpoints.")
+            message = _("A restaurant can have at most %(number)s webhook endpoints.") % {"number": MAX_ENDPOINTS}
+            raise TooManyEndpoints(message)
         endpoint = WebhookEndpoint.objects.create(
             venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.encrypt(secret)
         )
@@ -75,8 +77,11 @@ def rotate_secret(endpoint: WebhookEndpoint, *, now: datetime) -> str:
         is_readable = row.old_secret and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
         if until and now < until and is_readable:
             raise SecretRotationInProgress(
-                f"The previous secret is still valid until {until:%Y-%m-%d %H:%M} UTC: rotate after that. If"
-                " the current one is compromised, create another endpoint and delete this one."
+                _(
+                    "The previous secret is still valid until %(time)s UTC: rotate after that. If the current one is"
+                    " compromised, create another endpoint and delete this one."
+                )
+                % {"time": f"{until:%Y-%m-%d %H:%M}"}
             )
         row.old_secret, row.old_secret_until = row.secret, now + OVERLAP
         row.secret = signing_secrets.encrypt(secret)
@@ -119,7 +124,7 @@ def send_test_event(endpoint: WebhookEndpoint, *, actor: str, now: datetime) -> 
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).select_related("venue").get(pk=endpoint.pk)
         if row.disabled_at is not None:
-            raise EndpointDisabled("This endpoint is disabled. Enable it before you send a test event.")
+            raise EndpointDisabled(_("This endpoint is disabled. Enable it before you send a test event."))
         record = {"id": row.public_id, "object": "webhook_endpoint", "url": row.url, "types": row.types}
         event = Event.objects.create(
             venue=row.venue, type=EventType.WEBHOOK_PING, actor=actor, record=record, created_at=now
@@ -153,7 +158,7 @@ def _requeue(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: 
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint)
         if row.disabled_at is not None:
-            raise EndpointDisabled("The endpoint is disabled. Enable it before you resend deliveries.")
+            raise EndpointDisabled(_("The endpoint is disabled. Enable it before you resend deliveries."))
         requeued = delivery_queue.requeue(endpoint, now=now, only=only, since=since)
         if requeued:
             transaction.on_commit(enqueue_webhook_delivery)

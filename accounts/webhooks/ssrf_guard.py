@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpcore
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from accounts.webhooks import address_limit
 from framework.errors import InvalidRequest
@@ -62,26 +63,29 @@ def parse_url(url: str) -> httpcore.URL:
     """
     if len(url) > MAX_URL_LENGTH or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
         raise InvalidWebhookUrl(
-            f"A URL has at most {MAX_URL_LENGTH} ASCII characters: write other characters of a host as xn--…, those of"
-            " a path with %.",
+            _(
+                "A URL has at most %(number)s ASCII characters: write other characters of a host as xn--…, those of a"
+                " path with %%."
+            )
+            % {"number": MAX_URL_LENGTH},
             param="url",
         )
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise InvalidWebhookUrl("This is not a valid URL.", param="url") from error
+        raise InvalidWebhookUrl(_("This is not a valid URL."), param="url") from error
     if parts.scheme not in PORTS:
-        raise InvalidWebhookUrl("A URL starts with https:// or http://.", param="url")
+        raise InvalidWebhookUrl(_("A URL starts with https:// or http://."), param="url")
     if "[" in parts.netloc and not re.fullmatch(r"\[[^\]]*\](:[0-9]*)?", parts.netloc):
-        raise InvalidWebhookUrl("Only a port may follow an IPv6 address in brackets.", param="url")
+        raise InvalidWebhookUrl(_("Only a port may follow an IPv6 address in brackets."), param="url")
     if "@" in parts.netloc:
         raise InvalidWebhookUrl(
-            "A URL must not contain a user or password: verify the signature instead.", param="url"
+            _("A URL must not contain a user or password: verify the signature instead."), param="url"
         )
     port = PORTS[parts.scheme] if port is None else port
     if port not in PORTS.values() and port < 1024:
-        raise InvalidWebhookUrl("The port must be 80, 443 or above 1023.", param="url")
+        raise InvalidWebhookUrl(_("The port must be 80, 443 or above 1023."), param="url")
     check_host(host, bracketed="[" in parts.netloc)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     host = f"[{host}]" if ":" in host else host
@@ -104,16 +108,16 @@ def check_host(host: str, *, bracketed: bool) -> None:
         try:
             address = ip_address(host)
         except ValueError as error:
-            raise InvalidWebhookUrl("A host is a name, or an IP address in its usual form.", param="url") from error
+            raise InvalidWebhookUrl(_("A host is a name, or an IP address in its usual form."), param="url") from error
         if not is_allowed(address):
-            raise InvalidWebhookUrl("This IP address is not on the public internet.", param="url")
+            raise InvalidWebhookUrl(_("This IP address is not on the public internet."), param="url")
         return
     if len(host) > 253 or not all(LABEL.fullmatch(label) for label in labels):
-        raise InvalidWebhookUrl("The host is not a valid DNS name; write it without a trailing dot.", param="url")
+        raise InvalidWebhookUrl(_("The host is not a valid DNS name; write it without a trailing dot."), param="url")
     if host == "localhost" and settings.WEBHOOKS_TO_LOOPBACK:
         return
     if len(labels) == 1 or labels[-1] in ("localhost", "localdomain", "local", "internal"):
-        raise InvalidWebhookUrl("The host must be a public DNS name, such as hooks.example.com.", param="url")
+        raise InvalidWebhookUrl(_("The host must be a public DNS name, such as hooks.example.com."), param="url")
 
 
 def is_allowed(address: Address) -> bool:

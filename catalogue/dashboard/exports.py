@@ -12,6 +12,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -23,6 +25,7 @@ from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
 from framework.errors import ApiError
+from framework.languages import format_number
 from framework.public_ids import decode
 from payments.interface import build_caller, list_addresses, list_wallets, to_checksum_address
 from payments.models import Wallet, shorten_address
@@ -33,44 +36,52 @@ SHORT_DATETIME = "SHORT_DATETIME_FORMAT"
 # htmx stops polling after this status.
 DONE = 286
 STATUS_LABELS = {
-    Export.Status.AWAITING_PAYMENT: ("Awaiting payment", "warn"),
-    Export.Status.QUEUED: ("Queued", "info"),
-    Export.Status.RUNNING: ("Running", "info"),
-    Export.Status.SUCCEEDED: ("Done", "good"),
-    Export.Status.FAILED: ("Failed", "bad"),
-    Export.Status.CANCELLED: ("Cancelled", "soft"),
-    Export.Status.EXPIRED: ("Files deleted", "soft"),
+    Export.Status.AWAITING_PAYMENT: (gettext_lazy("Awaiting payment"), "warn"),
+    Export.Status.QUEUED: (gettext_lazy("Queued"), "info"),
+    Export.Status.RUNNING: (gettext_lazy("Running"), "info"),
+    Export.Status.SUCCEEDED: (gettext_lazy("Done"), "good"),
+    Export.Status.FAILED: (gettext_lazy("Failed"), "bad"),
+    Export.Status.CANCELLED: (gettext_lazy("Cancelled"), "soft"),
+    Export.Status.EXPIRED: (gettext_lazy("Files deleted"), "soft"),
 }
 
 
 class OrderForm(forms.Form):
-    wallet = forms.ChoiceField(label="Wallet")
-    dataset = forms.ChoiceField(choices=Export.Dataset.choices)
+    wallet = forms.ChoiceField(label=gettext_lazy("Wallet"))
+    dataset = forms.ChoiceField(label=gettext_lazy("Dataset"), choices=Export.Dataset.choices)
     format = forms.ChoiceField(
+        label=gettext_lazy("Format"),
         choices=Export.Format.choices,
         initial=Export.Format.JSONL_GZ,
-        help_text="jsonl.gz contains complete API records; csv.gz and parquet are flat tables.",
+        help_text=gettext_lazy("jsonl.gz contains complete API records; csv.gz and parquet are flat tables."),
     )
-    market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="All")
+    market = forms.ModelChoiceField(
+        Market.objects.order_by("name"),
+        label=gettext_lazy("Market"),
+        required=False,
+        empty_label=gettext_lazy("All"),
+    )
     status = forms.ChoiceField(
-        required=False, choices=[("", "Any"), *Restaurant.Status.choices], label="Status of the restaurants"
+        required=False,
+        choices=[("", pgettext_lazy("filter", "Any")), *Restaurant.Status.choices],
+        label=gettext_lazy("Status of the restaurants"),
     )
     updated_since = forms.DateTimeField(
-        label="Changed since",
-        help_text="A time of the restaurant's time zone.",
+        label=gettext_lazy("Changed since"),
+        help_text=gettext_lazy("A time of the restaurant's time zone."),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     groups = forms.MultipleChoiceField(
-        label="Field groups in addition to the core fields (restaurants)",
+        label=gettext_lazy("Field groups in addition to the core fields (restaurants)"),
         choices=[(name, name) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     since_export = forms.ChoiceField(
-        label="Only changes since",
+        label=gettext_lazy("Only changes since"),
         required=False,
-        help_text="An earlier export with the same filter and fields.",
+        help_text=gettext_lazy("An earlier export with the same filter and fields."),
     )
 
     def __init__(self, *args: Any, wallets: list[Wallet], **options: Any) -> None:
@@ -85,7 +96,7 @@ class OrderForm(forms.Form):
             for each in began.only("dataset", "created_at").order_by("-pk")[:50]
         ]
         cast("forms.ChoiceField", self.fields["wallet"]).choices = addresses
-        cast("forms.ChoiceField", self.fields["since_export"]).choices = [("", "Everything"), *earlier]
+        cast("forms.ChoiceField", self.fields["since_export"]).choices = [("", gettext_lazy("Everything")), *earlier]
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -139,15 +150,21 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
     progress = representation.calculate_progress(export, parts)
     pace = representation.calculate_pace(export, parts, now=now)
     left_s = round(pace.remaining.total_seconds()) if pace else 0
-    left = f"{-(-left_s // 60)} min" if left_s >= 120 else f"{max(left_s, 1)} s"
+    left = _("%(number)s min") % {"number": -(-left_s // 60)}
+    if left_s < 120:
+        left = _("%(number)s s") % {"number": max(left_s, 1)}
     return {
         "export": export,
+        "title": f"{Export.Dataset(export.dataset).label}, {export.format}",
         "status_label": label,
         "colour": colour,
         "percent": int(progress * 100),
         "is_under_way": status in UNDER_WAY,
         "may_be_cancelled": status in (*UNFINISHED, Export.Status.SUCCEEDED),
-        "pace": f"{pace.rows_per_second:,.0f} rows a second, about {left} left" if pace else "",
+        "pace": _("%(number)s rows a second, about %(time)s left")
+        % {"number": format_number(round(pace.rows_per_second)), "time": left}
+        if pace
+        else "",
         "rows_so_far": sum(part.rows or 0 for part in parts if part.kind == ExportPart.Kind.ROWS),
         "seen": f"{status}-{int(progress * 1000)}-{representation.count_written(parts)}-{len(export.error)}",
     }
@@ -224,9 +241,9 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "catalogue/dashboard/cancel.html", {"item": with_files(found, now=now)["item"]})
     if commands.cancel_export(found, actor=request.access.actor, now=now):
-        messages.success(request, "The export was cancelled, and its files were deleted.")
+        messages.success(request, _("The export was cancelled, and its files were deleted."))
     else:
-        messages.info(request, "The export had already finished.")
+        messages.info(request, _("The export had already finished."))
     return redirect("data-export", venue=request.access.venue.public_id, export=found.public_id)
 
 
@@ -257,7 +274,7 @@ def order_or_quote(request: PageRequest) -> HttpResponse:
                 if request.method == "POST":
                     ordered = quote.order_free_export(caller, form.arguments, now=now)
                     enqueue_export_step(ordered)
-                    messages.success(request, "The export was ordered. Its files appear here when they are ready.")
+                    messages.success(request, _("The export was ordered. Its files appear here when they are ready."))
                     return redirect("data-export", venue=request.access.venue.public_id, export=ordered.public_id)
                 context["offer"] = quote.quote_export(caller, form.arguments, now=now)
                 status = 200

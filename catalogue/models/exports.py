@@ -6,6 +6,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import pgettext_lazy
 
 from framework.public_ids import PublicId, decode, new_id
 from payments.models import Payment, Wallet, shorten_address
@@ -41,12 +42,12 @@ class Export(models.Model):
     """
 
     class Dataset(models.TextChoices):
-        RESTAURANTS = "restaurants"
-        REVIEWS = "reviews"
-        PHOTOS = "photos"
-        LANDMARKS = "landmarks"
-        HISTORY = "history"
-        MENUS = "menus"
+        RESTAURANTS = "restaurants", pgettext_lazy("dataset", "Restaurants")
+        REVIEWS = "reviews", pgettext_lazy("dataset", "Reviews")
+        PHOTOS = "photos", pgettext_lazy("dataset", "Photos")
+        LANDMARKS = "landmarks", pgettext_lazy("dataset", "Landmarks")
+        HISTORY = "history", pgettext_lazy("dataset", "History")
+        MENUS = "menus", pgettext_lazy("dataset", "Menus")
 
     class Format(models.TextChoices):
         PARQUET = "parquet", "parquet"

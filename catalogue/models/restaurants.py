@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Replace, Upper
 from django.db.models.lookups import Exact
+from django.utils.translation import pgettext_lazy
 
 from catalogue.models.postgres_fields import PointField
 from catalogue.models.reference_data import Cuisine, Market, Source
@@ -64,11 +65,11 @@ class Restaurant(models.Model):
     PAIRS = (frozenset({"cuisine", "cuisines"}), frozenset({"latitude", "longitude"}))
 
     class Status(models.TextChoices):
-        OPEN = "open"
-        TEMPORARILY_CLOSED = "temporarily_closed"
-        PERMANENTLY_CLOSED = "permanently_closed"
-        MOVED = "moved"
-        UNVERIFIED = "unverified"
+        OPEN = "open", pgettext_lazy("restaurant", "Open")
+        TEMPORARILY_CLOSED = "temporarily_closed", pgettext_lazy("restaurant", "Temporarily Closed")
+        PERMANENTLY_CLOSED = "permanently_closed", pgettext_lazy("restaurant", "Permanently Closed")
+        MOVED = "moved", pgettext_lazy("restaurant", "Moved")
+        UNVERIFIED = "unverified", pgettext_lazy("restaurant", "Unverified")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     slug = models.SlugField(max_length=120, unique=True)

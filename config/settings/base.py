@@ -78,6 +78,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Flash messages are stored in this language.
+    "accounts.sign_in.language_middleware.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -160,8 +162,13 @@ SILENCED_SYSTEM_CHECKS = [
     *("security.W005", "security.W021", "security.W008"),
 ]
 
-# The bearer token for /metrics; without one only this machine may read it.
 SECURITY_CONTACT = env.text("SECURITY_CONTACT", "")
+# Named by /terms and /privacy, which redirect to the operator's own pages if there are any.
+OPERATOR_NAME = env.text("OPERATOR_NAME", "")
+OPERATOR_EMAIL = env.text("OPERATOR_EMAIL", "")
+TERMS_URL = env.address("TERMS_URL", example="https://example.com/terms")
+PRIVACY_URL = env.address("PRIVACY_URL", example="https://example.com/privacy")
+# The bearer token for /metrics; without one only this machine may read it.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 
 # Receivers of errors and traces (framework/observability/telemetry.py)
@@ -195,7 +202,7 @@ SECURE_HSTS_SECONDS = env.number("HSTS_S", 31_536_000 if PUBLIC_BASE_URL.startsw
 
 # Language, time, static files
 LANGUAGE_CODE = "en"
-# Of the guests' pages and mail (framework/languages.py); all other pages are in English.
+# Of the guests' pages and mail (framework/languages.py)
 LANGUAGES = [
     ("en", "English"),
     ("da", "Dansk"),
@@ -207,8 +214,11 @@ LANGUAGES = [
     ("nl", "Nederlands"),
     ("pt", "Português"),
 ]
+# Of the dashboard, the sign-in pages and the mail to members; all other pages are in English.
+DASHBOARD_LANGUAGES = ("en", "de", "fr", "es")
 USE_I18N = True
-LOCALE_PATHS = [BASE_DIR / "locale"]
+# Guests' texts stand in the first. It wins where the dashboard shows them, too.
+LOCALE_PATHS = [BASE_DIR / "locale", BASE_DIR / "locale" / "dashboard"]
 FORMAT_MODULE_PATH = "framework.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django_filters.rest_framework import ChoiceFilter, DjangoFilterBackend
+from django_stubs_ext import StrOrPromise
 from rest_framework.views import APIView
 
 from framework.api.error_handler import invalid_request
@@ -26,7 +27,7 @@ def parse_choice(params: Mapping[str, str], name: str, choices: Collection[str])
 class StrictChoiceFilter(ChoiceFilter):
     """Filters rows by one value; the error for an unknown value lists the known ones."""
 
-    def __init__(self, *, choices: Sequence[tuple[str, str]], label: str) -> None:
+    def __init__(self, *, choices: Sequence[tuple[str, StrOrPromise]], label: str) -> None:
         values = ", ".join(value for value, _ in choices)
         super().__init__(
             choices=choices, label=label, error_messages={"invalid_choice": f"This must be one of: {values}."}

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.forms import BoundField, ModelForm, Widget
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 
 class InitialValueField(BoundField):
@@ -78,9 +79,8 @@ class ConflictCheckForm(ChangedFieldsForm):
         values = super().clean()
         self.conflicts = [name for name in values if self.has_conflict(name)]
         for name in self.conflicts:
-            self.add_error(
-                name, f"Another user has changed this to {self.display_value(name)}. Save again to overwrite it."
-            )
+            message = _("Another user has changed this to %(value)s. Save again to overwrite it.")
+            self.add_error(name, message % {"value": self.display_value(name)})
         return values
 
     def has_conflict(self, name: str) -> bool:
@@ -96,10 +96,10 @@ class ConflictCheckForm(ChangedFieldsForm):
         """The row's value as text."""
         value = self[name].initial
         if isinstance(value, bool):
-            return "yes" if value else "no"
+            return _("yes") if value else _("no")
         labels = dict(getattr(self.fields[name], "choices", None) or {})
         if value in (None, "", []):
-            return "(empty)"
+            return _("(empty)")
         items = value if isinstance(value, list) else [value]
         text = ", ".join(str(labels.get(item, item) if labels else item) for item in items)
         return f"“{text}”"

@@ -4,6 +4,8 @@ import io
 import warnings
 from typing import BinaryIO
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from framework.errors import InvalidRequest
@@ -14,7 +16,9 @@ FORMATS = ("JPEG", "PNG", "WEBP")
 QUALITY = 90
 # For the forms that take an upload.
 ACCEPT = "image/jpeg,image/png,image/webp"
-HELP_TEXT = "JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Location and camera metadata are removed."
+HELP_TEXT = gettext_lazy(
+    "JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Location and camera metadata are removed."
+)
 
 
 class InvalidImage(InvalidRequest):
@@ -30,8 +34,9 @@ def read_image(file: BinaryIO, *, length: int) -> Image.Image:
     The number of pixels is checked before they are decoded. Raises InvalidImage.
     """
     if length > MAX_BYTES:
-        raise InvalidImage(f"The file is larger than {MAX_BYTES // 1024**2} MB.")
-    too_many_pixels = InvalidImage(f"The image has more than {MAX_PIXELS // 1_000_000} megapixels.")
+        raise InvalidImage(_("The file is larger than %(most)s MB.") % {"most": MAX_BYTES // 1024**2})
+    message = _("The image has more than %(most)s megapixels.") % {"most": MAX_PIXELS // 1_000_000}
+    too_many_pixels = InvalidImage(message)
     try:
         with warnings.catch_warnings():
             # Pillow warns about images above its own limit; ours is checked below, before decoding.
@@ -45,7 +50,7 @@ def read_image(file: BinaryIO, *, length: int) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise too_many_pixels from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
-        raise InvalidImage("The file is not a JPEG, PNG or WebP image, or it is broken.") from error
+        raise InvalidImage(_("The file is not a JPEG, PNG or WebP image, or it is broken.")) from error
     return flattened
 
 

@@ -13,24 +13,48 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
 from django.views.decorators.cache import never_cache
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
 from accounts.models.venues import PREFIX
 from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
+from framework import languages
 from framework.public_ids import decode
 from orders import board, commands, pricing, ticket_printing
 from orders.models import InvalidTransition, Order, OrderingSettings, OrderItem, VersionConflict
 from orders.models.orders import KITCHEN_STAGES
 
-OTHER = "Other"
-REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake or test", OTHER)
+OTHER = gettext_noop("Other")
+REASONS = (
+    gettext_noop("Customer request"),
+    gettext_noop("Sold out"),
+    gettext_noop("Too busy"),
+    gettext_noop("Not picked up"),
+    gettext_noop("Mistake or test"),
+    OTHER,
+)
 # The stages that the board sets by one button; the API has one more, `preparing`, between them.
 STAGE_VERBS = {"accept": Order.Stage.ACCEPTED, "ready": Order.Stage.READY}
 UNDO = re.compile(rf"(?P<order>\S+) (?P<stage>{'|'.join(KITCHEN_STAGES)}) (?P<version>[0-9]{{1,9}})")
 STAGE_MOVE = re.compile(r"(?P<order>\S+) (?P<version>[0-9]{1,9})")
-KINDS = {"pickup": "Pick-up", "delivery": "Delivery", "dine_in": "Dine-in"}
+KINDS = {
+    "pickup": gettext_lazy("Pick-up"),
+    "delivery": gettext_lazy("Delivery"),
+    "dine_in": gettext_lazy("Dine-in"),
+}
+# The statuses and stages of an order within a sentence, and as a badge.
+STATES = {
+    "pending": pgettext_lazy("state of an order", "to do"),
+    "received": pgettext_lazy("state of an order", "received"),
+    "accepted": pgettext_lazy("state of an order", "accepted"),
+    "preparing": pgettext_lazy("state of an order", "preparing"),
+    "ready": pgettext_lazy("state of an order", "ready"),
+    "completed": pgettext_lazy("state of an order", "completed"),
+    "cancelled": pgettext_lazy("state of an order", "cancelled"),
+}
 ROLES = tuple(role.value for role, rights in RIGHTS_BY_ROLE.items() if Right.ORDERS in rights)
 
 
@@ -38,39 +62,49 @@ class CancellationForm(forms.Form):
     """A reason, with optional details; for `Other` the details are required."""
 
     reason = forms.ChoiceField(
-        choices=[(reason, reason) for reason in REASONS],
+        choices=[(reason, gettext_lazy(reason)) for reason in REASONS],
         widget=forms.RadioSelect,
-        label="Reason",
-        error_messages={"required": "Select a reason."},
+        label=gettext_lazy("Reason"),
+        error_messages={"required": gettext_lazy("Select a reason.")},
     )
     details = forms.CharField(
         max_length=200,
         required=False,
-        label="Details",
-        help_text="Required for “Other”. Visible to your team only.",
+        label=gettext_lazy("Details"),
+        help_text=gettext_lazy("Required for “Other”. Visible to your team only."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data
         if values.get("reason") == OTHER and not values.get("details") and "details" not in self.errors:
-            self.add_error("details", "Enter the reason.")
+            self.add_error("details", _("Enter the reason."))
         return values
 
     @property
     def because(self) -> str:
-        """The text that is stored on the order. Requires a valid form."""
+        """The text that is stored on the order, in the language of the user. Requires a valid form."""
         reason, details = self.cleaned_data["reason"], self.cleaned_data["details"]
         if reason == OTHER:
             return str(details)
-        return f"{reason}: {details}" if details else str(reason)
+        return f"{_(reason)}: {details}" if details else _(reason)
 
 
 class BoardSettingsForm(forms.ModelForm[OrderingSettings]):
     class Meta:
         model = OrderingSettings
         fields = ["warn_minutes", "late_minutes", "printer_address", "printer_port"]
-        labels = {"warn_minutes": "Amber after, minutes", "late_minutes": "Red after, minutes"}
+        labels = {
+            "warn_minutes": gettext_lazy("Amber after, minutes"),
+            "late_minutes": gettext_lazy("Red after, minutes"),
+            "printer_address": gettext_lazy("Printer"),
+            "printer_port": gettext_lazy("Printer port"),
+        }
+        help_texts = {
+            "warn_minutes": gettext_lazy("Minutes after which an order is marked on the board"),
+            "late_minutes": gettext_lazy("Minutes after which an order is marked as late on the board"),
+            "printer_address": gettext_lazy("IP address of the ESC/POS printer for kitchen tickets"),
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -80,7 +114,7 @@ class BoardSettingsForm(forms.ModelForm[OrderingSettings]):
     def clean_printer_address(self) -> str | None:
         address: str | None = self.cleaned_data["printer_address"]
         if address and not ticket_printing.is_allowed(address):
-            raise forms.ValidationError("This installation allows no printer at this address.")
+            raise forms.ValidationError(_("This installation allows no printer at this address."))
         return address
 
 
@@ -104,11 +138,12 @@ class Card:
             return f"{minutes} min"
         if hours < 24:
             return f"{hours} h {minutes:02} min"
-        return f"{hours // 24} day{'s' if hours >= 48 else ''}"
+        days = hours // 24
+        return ngettext("%(count)s day", "%(count)s days", days) % {"count": days}
 
     @property
     def kind(self) -> str:
-        return KINDS[self.order.fulfilment]
+        return str(KINDS[self.order.fulfilment])
 
     @property
     def since(self) -> datetime:
@@ -144,8 +179,8 @@ def is_ahead(order: Order, verb: str) -> bool:
 
 
 def format_money(amount: Any, currency: str) -> str | None:
-    """Format an amount: `1,900.00 EUR`."""
-    return None if amount is None else f"{pricing.round_amount(amount, currency):,f} {currency}"
+    """Format an amount in the current language: `€1,900.00`."""
+    return None if amount is None else languages.format_money(pricing.round_amount(amount, currency), currency)
 
 
 def get_order(request: PageRequest, public_id: str, *, prep: timedelta | None = None) -> Order:
@@ -188,7 +223,8 @@ def build_context(request: PageRequest) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="board")
 def show_board(request: PageRequest) -> HttpResponse:
-    return render(request, "orders/board.html", build_context(request) | {"reasons": REASONS})
+    reasons = [(reason, _(reason)) for reason in REASONS]
+    return render(request, "orders/board.html", build_context(request) | {"reasons": reasons})
 
 
 @never_cache
@@ -269,8 +305,10 @@ def undo_stage(request: PageRequest) -> HttpResponse:
             moves_back=True,
         )
     except (VersionConflict, InvalidTransition):
-        return respond(request, False, f"Not undone: order {order.number} is {describe_state(order)}.")
-    return respond(request, True, f"Order {order.number} is {order.stage} again.")
+        message = _("Not undone: order %(number)s is %(state)s.")
+        return respond(request, False, message % {"number": order.number, "state": describe_state(order)})
+    message = _("Order %(number)s is %(state)s again.")
+    return respond(request, True, message % {"number": order.number, "state": STATES[order.stage]})
 
 
 def respond(
@@ -297,32 +335,35 @@ def apply_action(
         if verb in STAGE_VERBS:
             versions = None if version is None else {version}
             if commands.change_stage(order, STAGE_VERBS[verb], now=now, actor=actor, versions=versions):
-                return True, f"Order {order.number} is {order.stage}."
+                message = _("Order %(number)s is %(state)s.")
+                return True, message % {"number": order.number, "state": STATES[order.stage]}
         elif verb == "reopen":
             commands.reopen_order(order, now=now, actor=actor)
-            return True, f"Order {order.number} was reopened."
+            return True, _("Order %(number)s was reopened.") % {"number": order.number}
         else:
             to = Order.Status.COMPLETED if verb == "complete" else Order.Status.CANCELLED
             if commands.change_status(order, to, now=now, actor=actor, because=because):
-                return True, f"Order {order.number} was {to.value}."
+                completed, cancelled = _("Order %(number)s was completed."), _("Order %(number)s was cancelled.")
+                return True, (completed if verb == "complete" else cancelled) % {"number": order.number}
     except InvalidTransition:
         pass
     except VersionConflict:
         if is_ahead(order, verb):
-            return (
-                False,
-                f"Order {order.number} has changed since: {describe_state(order)}. Check it and try again.",
-            )
-    return False, f"Order {order.number} is already {describe_state(order)}."
+            message = _("Order %(number)s has changed since: %(state)s. Check it and try again.")
+            return False, message % {"number": order.number, "state": describe_state(order)}
+    message = _("Order %(number)s is already %(state)s.")
+    return False, message % {"number": order.number, "state": describe_state(order)}
 
 
 def describe_state(order: Order) -> str:
     """Return the state of an order and who has changed it last: `ready, by kitchen@example.com`. One query."""
     events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id")
     actor = events.values_list("actor", flat=True).first() or ""
-    kind, _, name = actor.partition(":")
-    by = {"staff": f", by {name}", "key": ", by the API"}.get(kind, "")
-    return f"{order.stage if order.status == Order.Status.PENDING else order.status}{by}"
+    kind, _separator, name = actor.partition(":")
+    state = str(STATES[order.stage if order.status == Order.Status.PENDING else order.status])
+    if kind == "staff":
+        return _("%(state)s, by %(name)s") % {"state": state, "name": name}
+    return _("%(state)s, by the API") % {"state": state} if kind == "key" else state
 
 
 @page(Right.ORDERS, section="board", methods=("POST",))
@@ -344,6 +385,6 @@ def edit_settings(request: PageRequest) -> HttpResponse:
     form = BoardSettingsForm(request.POST if request.method == "POST" else None, instance=board.read_settings(venue))
     if form.is_valid():
         OrderingSettings.objects.update_or_create(venue=venue, defaults=form.cleaned_data)
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return redirect("order-board", venue=venue.public_id)
     return render(request, "orders/board_settings.html", {"form": form}, status=400 if form.is_bound else 200)

@@ -10,13 +10,17 @@ from django.db.models import Exists, Max, OuterRef, Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.onboarding_steps import Step
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
+from framework.languages import format_number
 from framework.timezones import zone
 from orders import pricing
+from orders.dashboard.board import format_money
 from orders.menu import editing, photos, stock
 from orders.menu.forms import CategoryForm, ItemForm, SoldOutForm, StockForm
 from orders.menu.item_changes import change_items
@@ -39,6 +43,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
             {
                 "item": item,
                 "price": pricing.format_amount(item.price, venue.currency),
+                "money": format_money(item.price, venue.currency),
                 "tax": pricing.format_percent(item.tax_percent),
                 "sold_out": describe_sold_out(until.astimezone(at.tzinfo), at) if until else "",
                 "photo": photos.thumbnail_path(item.photo_id, "small") if item.photo_id else None,
@@ -52,9 +57,9 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
         "access": request.access,
         "menu": Menu.objects.filter(venue=venue).first(),
         "categories": rows,
-        "dish_count": sum(len(items) for _, items in rows),
-        "has_photos": any(line["photo"] for _, items in rows for line in items),
-        "sold_out": sum(bool(line["sold_out"]) for _, items in rows for line in items),
+        "dish_count": sum(len(items) for _category, items in rows),
+        "has_photos": any(line["photo"] for _category, items in rows for line in items),
+        "sold_out": sum(bool(line["sold_out"]) for _category, items in rows for line in items),
         "can_edit": request.access.may(Right.MENU),
         "can_sell_out": request.access.may(Right.SOLD_OUT),
         "message": message,
@@ -81,8 +86,8 @@ def set_published(request: PageRequest) -> HttpResponse:
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
-        published = "The menu was published. Orders are now limited to its dishes and use its prices."
-        unpublished = "The menu was unpublished. Orders accept any item id again."
+        published = _("The menu was published. Orders are now limited to its dishes and use its prices.")
+        unpublished = _("The menu was unpublished. Orders accept any item id again.")
         messages.success(request, published if is_published else unpublished)
     return redirect("menu", venue=venue.public_id)
 
@@ -113,18 +118,19 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     item = get_row(request, "item", key)
     if request.POST.get("to") == "back":
         change_item(request, item, is_sold_out=False)
-        return respond_updated(request, f"{item.name} is available again.")
+        return respond_updated(request, _("%(dish)s is available again.") % {"dish": item.name})
     form = SoldOutForm(request.POST)
     if not form.is_valid():
-        return respond_updated(request, "Not saved: enter a time such as 18:00, or none.")
+        return respond_updated(request, _("Not saved: enter a time such as 18:00, or none."))
     if not (clock := form.cleaned_data["until"]):
         change_item(request, item, is_sold_out=True)
-        return respond_updated(request, f"{item.name} is sold out today.")
+        return respond_updated(request, _("%(dish)s is sold out today.") % {"dish": item.name})
     at = timezone.now().astimezone(zone(request.access.venue.timezone))
     day = at.date() if clock > at.time() else at.date() + timedelta(days=1)
     until = datetime.combine(day, clock, at.tzinfo)
     change_item(request, item, sold_out_until=until)
-    return respond_updated(request, f"{item.name} is {describe_sold_out(until, at)}.")
+    message = _("%(dish)s is %(state)s.") % {"dish": item.name, "state": describe_sold_out(until, at)}
+    return respond_updated(request, message)
 
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
@@ -133,10 +139,12 @@ def set_stock(request: PageRequest, *, key: UUID) -> HttpResponse:
     item = get_row(request, "item", key)
     form = StockForm(request.POST)
     if not form.is_valid():
-        return respond_updated(request, f"Not saved: portions are a whole number from 0 to {MAX_STOCK:,}, or empty.")
+        message = _("Not saved: portions are a whole number from 0 to %(most)s, or empty.")
+        return respond_updated(request, message % {"most": format_number(MAX_STOCK)})
     stock = form.cleaned_data["stock"]
     change_item(request, item, stock=stock)
-    return respond_updated(request, f"{item.name}: {'not counted' if stock is None else f'{stock} left'}.")
+    message = _("%(dish)s: not counted.") if stock is None else _("%(dish)s: %(count)s left.")
+    return respond_updated(request, message % {"dish": item.name, "count": stock})
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
@@ -144,7 +152,8 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
     item = get_row(request, "item", key)
     is_on = request.POST.get("to") == "on"
     change_item(request, item, is_available=is_on)
-    return respond_updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
+    message = _("%(dish)s is now available.") if is_on else _("%(dish)s is now hidden.")
+    return respond_updated(request, message % {"dish": item.name})
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
@@ -152,8 +161,10 @@ def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
     row = get_row(request, kind, key)
     up = request.POST.get("to") == "up"
     if editing.move(row, up=up, actor=request.access.actor, now=timezone.now()):
-        return respond_updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
-    return respond_updated(request, f"{row.name} is already {'first' if up else 'last'}.")
+        message = _("%(name)s was moved up.") if up else _("%(name)s was moved down.")
+    else:
+        message = _("%(name)s is already first.") if up else _("%(name)s is already last.")
+    return respond_updated(request, message % {"name": row.name})
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
@@ -170,7 +181,7 @@ def edit_row(request: PageRequest, kind: str, key: UUID | None) -> HttpResponse:
     menu = get_menu(request)
     categories = MenuCategory.objects.filter(menu=menu)
     if kind == "item" and row is None and not categories.exists():
-        messages.info(request, "Dishes belong to categories. Add a category first.")
+        messages.info(request, _("Dishes belong to categories. Add a category first."))
         return redirect("menu-category-new", venue=venue.public_id)
     sent = (request.POST, request.FILES) if request.method == "POST" else ()
     form: Any = FORMS[kind](*sent, instance=row, menu=menu)
@@ -179,7 +190,7 @@ def edit_row(request: PageRequest, kind: str, key: UUID | None) -> HttpResponse:
     if form.is_valid():
         siblings = form.cleaned_data["category"].items if kind == "item" else categories
         if try_save(form, siblings, actor=request.access.actor):
-            messages.success(request, f"Saved: {form.instance.name}.")
+            messages.success(request, _("Saved: %(name)s.") % {"name": form.instance.name})
             return redirect("menu", venue=venue.public_id)
     stations = menu.items.exclude(station="").order_by("station").values_list("station", flat=True).distinct()
     context = {
@@ -208,7 +219,7 @@ def try_save(form: Any, siblings: Any, *, actor: str) -> bool:
             row, now = form.instance, timezone.now()
             stored = type(row).objects.select_for_update().filter(pk=row.pk).values_list("pk")
             if not row._state.adding and not list(stored):
-                form.add_error(None, "This was just deleted by another user or program.")
+                form.add_error(None, _("This was just deleted by another user or program."))
                 return False
             if form.instance._state.adding or "category" in form.changed_data:
                 last = siblings.aggregate(last=Max("position"))["last"]
@@ -222,7 +233,7 @@ def try_save(form: Any, siblings: Any, *, actor: str) -> bool:
             if isinstance(form, ItemForm):
                 form.save_photo(actor=actor)
     except IntegrityError:
-        form.add_error(None, "The menu was just changed by another user. Check it and try again.")
+        form.add_error(None, _("The menu was just changed by another user. Check it and try again."))
         return False
     return True
 
@@ -238,14 +249,14 @@ def delete(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"Deleted: {row.name}.")
+        messages.success(request, _("Deleted: %(name)s.") % {"name": row.name})
     return redirect("menu", venue=request.access.venue.public_id)
 
 
 MENU_STEP = Step(
     position=10,
-    label="Publish your menu",
-    why="Orders are then limited to its dishes and use its prices.",
+    label=gettext_lazy("Publish your menu"),
+    why=gettext_lazy("Orders are then limited to its dishes and use its prices."),
     page="menu",
     right=Right.MENU,
     is_done=Exists(Menu.objects.filter(venue=OuterRef("pk"), is_published=True)),

@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -20,8 +22,8 @@ MAX_LISTED = 500
 
 class UploadForm(forms.Form):
     file = forms.FileField(
-        label="File",
-        help_text="CSV in UTF-8, at most 2,000 lines and 1 MB",
+        label=gettext_lazy("File"),
+        help_text=gettext_lazy("CSV in UTF-8, at most 2,000 lines and 1 MB"),
         widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
     )
 
@@ -63,12 +65,12 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
             messages.error(request, refusal.message)
             return render_preview(request, row, status=400)
         if applied is None:
-            messages.info(request, "This file was already applied. It was not applied again.")
+            messages.info(request, _("This file was already applied. It was not applied again."))
         else:
             deleted = len(applied.missing) if removes else 0
-            messages.success(
-                request, f"Applied: {len(applied.added)} added, {len(applied.changed)} changed, {deleted} deleted."
-            )
+            message = _("Applied: %(added)s added, %(changed)s changed, %(deleted)s deleted.")
+            counts = {"added": len(applied.added), "changed": len(applied.changed), "deleted": deleted}
+            messages.success(request, message % counts)
         return redirect("menu", venue=venue.public_id)
     return render_preview(request, row)
 

@@ -10,6 +10,7 @@ from django.db.models import Count, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -49,7 +50,7 @@ def edit_group_of(request: PageRequest, menu: Menu, key: UUID | None) -> HttpRes
     formset: Any = ModifierRows
     rows = formset(*sent, instance=group, menu=menu, queryset=ordered, prefix="rows")
     if is_valid and rows.is_valid() and try_save(form, rows, actor=request.access.actor):
-        messages.success(request, f"Saved: {group.name}.")
+        messages.success(request, _("Saved: %(name)s.") % {"name": group.name})
         return redirect("menu-groups", venue=request.access.venue.public_id)
     context = {"form": form, "rows": rows, "group": group if key else None, "saved_name": form.initial.get("name", "")}
     return render(request, "orders/modifier_group_form.html", context, status=400 if form.is_bound else 200)
@@ -63,7 +64,7 @@ def try_save(form: Any, rows: Any, *, actor: str) -> bool:
             rows.save_rows()
             editing.record_updated(form.menu, actor=actor, now=timezone.now())
     except IntegrityError:
-        form.add_error(None, "The menu was just changed by another user. Check it and try again.")
+        form.add_error(None, _("The menu was just changed by another user. Check it and try again."))
         return False
     return True
 
@@ -79,7 +80,7 @@ def delete_group(request: PageRequest, *, key: UUID) -> HttpResponse:
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"Deleted: {group.name}.")
+        messages.success(request, _("Deleted: %(name)s.") % {"name": group.name})
     return redirect("menu-groups", venue=request.access.venue.public_id)
 
 

@@ -8,10 +8,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Venue
 from accounts.tenancy.permissions import Right
+from orders.dashboard.board import format_money
 from orders.models import ChargeRule, Menu, Order, OrderingSettings
 from orders.ordering_page import links, registry
 from orders.ordering_page.forms import (
@@ -23,7 +25,7 @@ from orders.ordering_page.forms import (
     TablesForm,
 )
 from orders.ordering_page.qr_codes import draw_code
-from orders.pricing import format_amount, format_percent
+from orders.pricing import format_percent
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
@@ -33,7 +35,7 @@ def edit(request: PageRequest) -> HttpResponse:
     row = OrderingSettings.objects.filter(venue=venue).first() or OrderingSettings(venue=venue)
     form = OrderingSettingsForm(request.POST if request.method == "POST" else None, instance=row)
     if form.is_valid() and is_stored(form):
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return redirect("setup-ordering", venue=venue.public_id)
     stored = OrderingSettings.objects.filter(venue=venue).first()
     context = {
@@ -61,14 +63,15 @@ def sum_usdc(venue: Venue) -> Decimal | None:
 def describe_price(rule: ChargeRule) -> str:
     if rule.percent is not None:
         return f"{format_percent(rule.percent)} %"
-    return f"{format_amount(rule.amount or Decimal(0), rule.venue.currency)} {rule.venue.currency}"
+    return format_money(rule.amount or Decimal(0), rule.venue.currency) or ""
 
 
 def describe_orders(rule: ChargeRule) -> str:
-    orders = ", ".join(label for each, label in FULFILMENT_LABELS.items() if each in rule.fulfilments) or "All"
+    orders = ", ".join(str(label) for each, label in FULFILMENT_LABELS.items() if each in rule.fulfilments) or _("All")
     if rule.free_from is None:
         return orders
-    return f"{orders}; free from {format_amount(rule.free_from, rule.venue.currency)} {rule.venue.currency}"
+    amount = format_money(rule.free_from, rule.venue.currency)
+    return _("%(orders)s; free from %(amount)s") % {"orders": orders, "amount": amount}
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
@@ -80,7 +83,7 @@ def edit_charge(request: PageRequest, *, key: UUID | None = None) -> HttpRespons
     name = row.name
     form = ChargeRuleForm(request.POST if request.method == "POST" else None, instance=row)
     if form.is_valid() and is_stored(form):
-        messages.success(request, f"Saved: {row}.")
+        messages.success(request, _("Saved: %(name)s.") % {"name": row})
         return redirect("setup-ordering", venue=venue.public_id)
     context = {"form": form, "name": name, "key": key}
     return render(request, "orders/charge.html", context, status=400 if form.is_bound else 200)
@@ -94,7 +97,7 @@ def remove_charge(request: PageRequest, *, key: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "orders/charge_remove.html", {"row": row})
     row.delete()
-    messages.success(request, f"Deleted: {row}.")
+    messages.success(request, _("Deleted: %(name)s.") % {"name": row})
     return redirect("setup-ordering", venue=venue.public_id)
 
 
@@ -110,7 +113,7 @@ def is_stored(form: ConflictCheckForm) -> bool:
                 return True
     except IntegrityError:
         pass
-    form.add_error(None, "Another user has just changed this. Check and try again.")
+    form.add_error(None, _("Another user has just changed this. Check and try again."))
     return False
 
 

@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -17,28 +19,29 @@ from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_response
 from framework.errors import InvalidRequest
 from orders import board, commands, search
-from orders.dashboard.board import CancellationForm, apply_action, format_money, get_order
+from orders.dashboard.board import STATES, CancellationForm, apply_action, format_money, get_order
 from orders.dashboard.reports import get_today
 from orders.models import Order
 from orders.search import FilterForm
 
 EVENT_LABELS = {
-    EventType.ORDER_CREATED: "Placed",
-    EventType.ORDER_UPDATED: "Address changed",
-    EventType.ORDER_STAGE_CHANGED: "Moved by the kitchen",
-    EventType.ORDER_COMPLETED: "Completed",
-    EventType.ORDER_CANCELLED: "Cancelled",
-    EventType.ORDER_REOPENED: "Reopened",
+    EventType.ORDER_CREATED: pgettext_lazy("event of an order", "Placed"),
+    EventType.ORDER_UPDATED: pgettext_lazy("event of an order", "Address changed"),
+    EventType.ORDER_STAGE_CHANGED: pgettext_lazy("event of an order", "Moved by the kitchen"),
+    EventType.ORDER_COMPLETED: pgettext_lazy("event of an order", "Completed"),
+    EventType.ORDER_CANCELLED: pgettext_lazy("event of an order", "Cancelled"),
+    EventType.ORDER_REOPENED: pgettext_lazy("event of an order", "Reopened"),
 }
 BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
 
 
 class AddressForm(forms.Form):
     delivery_address = forms.CharField(
+        label=gettext_lazy("Delivery address"),
         max_length=500,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Leave empty for pick-up.",
+        help_text=gettext_lazy("Leave empty for pick-up."),
     )
 
     def clean_delivery_address(self) -> str | None:
@@ -64,7 +67,8 @@ def list_orders(request: PageRequest) -> HttpResponse:
         "form": form,
         "page": found,
         "rows": [
-            (order, format_money(order.total, order.currency), BADGES[order.status]) for order in found["orders"]
+            (order, format_money(order.total, order.currency), BADGES[order.status], STATES[order.status])
+            for order in found["orders"]
         ],
         "sums": sums,
         "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
@@ -90,9 +94,10 @@ def download(request: PageRequest) -> HttpResponse:
 
 
 def format_history_line(event: Event) -> dict[str, Any]:
-    kind, _, name = event.actor.partition(":")
-    actor = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
-    label = EVENT_LABELS.get(EventType(event.type)) or event.record["stage"].capitalize()
+    kind, _separator, name = event.actor.partition(":")
+    key = _("API key %(name)s") % {"name": name}
+    actor = {"staff": name, "key": key, "guest": _("the guest")}.get(kind, "Tablewire")
+    label = EVENT_LABELS.get(EventType(event.type)) or Order.Stage(event.record["stage"]).label
     return {"at": event.created_at, "label": label, "actor": actor}
 
 
@@ -106,6 +111,8 @@ def render_order(
         "order": order,
         "id": order.public_id,
         "badge": BADGES[order.status],
+        "state": STATES[order.status],
+        "former_state": STATES[order.former_stage] if order.former_stage else "",
         "timeline": [format_history_line(event) for event in events[:200]],
         "address": address,
         **format_amounts(order),
@@ -159,7 +166,13 @@ def cancel_order(request: PageRequest, *, order: str) -> HttpResponse:
     found = get_order(request, order)
     form = CancellationForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
-        context = {"order": found, "id": found.public_id, "form": form, **format_amounts(found)}
+        context = {
+            "order": found,
+            "id": found.public_id,
+            "form": form,
+            "state": STATES[found.status],
+            **format_amounts(found),
+        }
         return render(request, "orders/order_cancel.html", context, status=400 if form.is_bound else 200)
     result = apply_action(found, "cancel", actor=request.access.actor, because=form.because)
     return redirect_to_order(request, found, *result)
@@ -177,8 +190,8 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
             commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
         except InvalidRequest as refusal:
             return redirect_to_order(request, found, False, refusal.message)
-    message = "Delivery address saved." if found.delivery_address else f"Order {found.number} is now for pick-up."
-    return redirect_to_order(request, found, True, message)
+    saved, pickup = _("Delivery address saved."), _("Order %(number)s is now for pick-up.") % {"number": found.number}
+    return redirect_to_order(request, found, True, saved if found.delivery_address else pickup)
 
 
 def redirect_to_order(request: PageRequest, order: Order, is_done: bool, message: str) -> HttpResponse:

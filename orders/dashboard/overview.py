@@ -4,6 +4,8 @@ from decimal import Decimal
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.dashboard.week_charts import WEEK, build_chart, compare_days, compare_hours, last_seven_days
@@ -30,15 +32,17 @@ def show_week(request: PageRequest) -> HttpResponse:
         return sums.total if is_priced else sums.orders
 
     def format_value(value: Decimal | int) -> str:
-        return format_money(Decimal(value), venue.currency) or "0" if is_priced else f"{value} orders"
+        if is_priced:
+            return format_money(Decimal(value), venue.currency) or "0"
+        return ngettext("%(count)s order", "%(count)s orders", int(value)) % {"count": value}
 
     context = {
         "charts": [
             build_chart(
-                "Sales by day", compare_days(today, lambda day: value_of(days[day])), format_value=format_value
+                _("Sales by day"), compare_days(today, lambda day: value_of(days[day])), format_value=format_value
             ),
             build_chart(
-                "Sales by hour today",
+                _("Sales by hour today"),
                 compare_hours(lambda hour: value_of(hours[hour]), lambda hour: value_of(hours_before[hour])),
                 format_value=format_value,
             ),

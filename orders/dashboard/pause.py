@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -28,6 +29,6 @@ def pause_ordering(request: PageRequest) -> HttpResponse:
     settings.paused_at = now if button in PAUSES else None
     settings.paused_until = now + timedelta(minutes=minutes) if minutes else None
     settings.save(update_fields=["paused_at", "paused_until"])
-    state = "is paused" if settings.paused_at else "takes orders"
-    messages.success(request, f"The ordering page {state}.")
+    paused, open_ = _("The ordering page is paused."), _("The ordering page takes orders.")
+    messages.success(request, paused if settings.paused_at else open_)
     return redirect("pause-ordering", venue=venue.public_id)

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import idempotency
 from accounts.dashboard.decorators import PageRequest, page
@@ -149,7 +150,7 @@ def new_order(request: PageRequest) -> HttpResponse:
         labels = venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS
         return render_form(request, OrderDraft(token=uuid4().hex, payment=labels[0]))
     draft = OrderDraft.of(request.POST)
-    verb, _, target = request.POST.get("do", "").partition(":")
+    verb, _separator, target = request.POST.get("do", "").partition(":")
     if verb in ("choose", "chosen"):
         return choose_modifiers(request, draft, target, is_answered=verb == "chosen")
     if verb != "place":
@@ -159,7 +160,7 @@ def new_order(request: PageRequest) -> HttpResponse:
             draft.search = ""
         return render_form(request, draft)
     if draft.fulfilment == "delivery" and not draft.address.strip():
-        problem = Problem("delivery_address", "Enter the delivery address.")
+        problem = Problem("delivery_address", _("Enter the delivery address."))
         return render_form(request, draft, problems=[problem], status=400)
     try:
         public_id = phone_orders.place_order(
@@ -172,7 +173,7 @@ def new_order(request: PageRequest) -> HttpResponse:
         draft.token = uuid4().hex
         return render_form(request, draft, earlier=earlier, status=400)
     order = Order.objects.of(venue).with_public_id(public_id).get()
-    messages.success(request, f"Order {order.number} was placed.")
+    messages.success(request, _("Order %(number)s was placed.") % {"number": order.number})
     return redirect("order", venue=venue.public_id, order=public_id)
 
 
@@ -211,7 +212,7 @@ def place_example_order(request: PageRequest) -> HttpResponse:
             venue, now=timezone.now(), actor=request.access.actor, token=token, body=EXAMPLE_ORDER
         )
         order = Order.objects.of(venue).with_public_id(public_id).get()
-        messages.success(request, f"Order {order.number} was placed.")
+        messages.success(request, _("Order %(number)s was placed.") % {"number": order.number})
     return redirect("order-board", venue=venue.public_id)
 
 

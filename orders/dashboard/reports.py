@@ -12,13 +12,15 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
-from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Venue
 from accounts.tenancy.permissions import Right
 from framework.charts import Column, Layout, bar_chart
 from framework.csv_export import csv_response
+from framework.languages import format_day_of_month, format_number, format_percent, format_short_day
 from orders import board, pricing, reports
 from orders.dashboard.board import format_money
 from orders.reports import AMOUNTS, Dish, Period, Sums
@@ -34,13 +36,22 @@ FIRST_YEAR = 2000
 BEST_SELLERS = 10
 CHART = Layout(width=400, height=170, left=12, top=10, bottom=24, max_labels=6)
 DIGIT_WIDTH = 8
+# In files, which are in English in all languages.
+KEYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+# Of orders.reports.AMOUNTS
+AMOUNT_LABELS = {
+    "total": gettext_lazy("Total"),
+    "net": gettext_lazy("Net"),
+    "tax": gettext_lazy("Tax"),
+    "tips": gettext_lazy("Tips"),
+}
 
 
 class PeriodForm(forms.Form):
     """The dates of a report: without dates the last DEFAULT_DAYS days; one date alone sets the other one."""
 
-    first = forms.DateField(required=False, label="From", widget=DAY)
-    last = forms.DateField(required=False, label="To", widget=DAY)
+    first = forms.DateField(required=False, label=pgettext_lazy("period", "From"), widget=DAY)
+    last = forms.DateField(required=False, label=pgettext_lazy("period", "To"), widget=DAY)
 
     def __init__(self, *args: Any, today: date, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -52,17 +63,16 @@ class PeriodForm(forms.Form):
             return values
         last = values["last"] or self.today
         if last > self.today:
-            self.add_error("last", "The end date is in the future.")
+            self.add_error("last", _("The end date is in the future."))
         elif min(values["first"] or last, last).year < FIRST_YEAR:
-            self.add_error("first", f"Reports start in {FIRST_YEAR}.")
+            self.add_error("first", _("Reports start in %(year)s.") % {"year": FIRST_YEAR})
         else:
             first = values["first"] or last - timedelta(days=DEFAULT_DAYS - 1)
             if last < first:
-                self.add_error("last", "The end date is before the start date.")
+                self.add_error("last", _("The end date is before the start date."))
             elif (last - first).days >= MAX_DAYS:
-                self.add_error(
-                    "last", f"A report covers at most {MAX_DAYS} days. Choose dates that are closer together."
-                )
+                message = _("A report covers at most %(days)s days. Choose dates that are closer together.")
+                self.add_error("last", message % {"days": MAX_DAYS})
             values |= {"first": first, "last": last}
         return values
 
@@ -91,9 +101,7 @@ class Tile:
 
 
 def day_rows(days: Mapping[date, Sums]) -> list[Row]:
-    return [
-        Row(day.isoformat(), date_format(day, "D j M"), date_format(day, "j M"), sums) for day, sums in days.items()
-    ]
+    return [Row(day.isoformat(), format_short_day(day), format_day_of_month(day), sums) for day, sums in days.items()]
 
 
 def hour_rows(hours: Mapping[int, Sums]) -> list[Row]:
@@ -102,7 +110,7 @@ def hour_rows(hours: Mapping[int, Sums]) -> list[Row]:
 
 def weekday_rows(days: Mapping[date, Sums]) -> list[Row]:
     return [
-        Row(str(WEEKDAYS[weekday]), str(WEEKDAYS[weekday]), str(WEEKDAYS_ABBR[weekday]), sums, count)
+        Row(KEYS[weekday], str(WEEKDAYS[weekday]), str(WEEKDAYS_ABBR[weekday]), sums, count)
         for weekday, (sums, count) in reports.sum_by_weekday(days).items()
     ]
 
@@ -167,9 +175,10 @@ def get_today(venue: Venue) -> date:
 
 
 def list_presets(today: date) -> list[tuple[str, Period]]:
+    names = {days: ngettext("%(count)s day", "%(count)s days", days) % {"count": days} for days in PRESET_DAYS}
     return [
-        *((f"{days} days", Period(today - timedelta(days=days - 1), today)) for days in PRESET_DAYS),
-        ("This month", Period(today.replace(day=1), today)),
+        *((name, Period(today - timedelta(days=days - 1), today)) for days, name in names.items()),
+        (_("This month"), Period(today.replace(day=1), today)),
     ]
 
 
@@ -193,18 +202,18 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
         "sums": now,
         "tiles": list_tiles(now, before if is_comparable else None, days=len(days), currency=currency),
         "amounts": [
-            (name.capitalize(), *(format_money(sums.amounts[name], currency) for sums in (now, before)))
-            for name in AMOUNTS
+            (label, *(format_money(sums.amounts[name], currency) for sums in (now, before)))
+            for name, label in AMOUNT_LABELS.items()
         ],
         "query": urlencode({"first": period.first, "last": period.last}),
         "cards": [
-            build_card("day", "Sales by day", day_rows(days), now, currency),
-            build_card("hour", "Sales by hour", hour_rows(hours), now, currency),
-            build_card("weekday", "Average sales by weekday", weekday_rows(days), now, currency),
+            build_card("day", _("Sales by day"), day_rows(days), now, currency),
+            build_card("hour", _("Sales by hour"), hour_rows(hours), now, currency),
+            build_card("weekday", _("Average sales by weekday"), weekday_rows(days), now, currency),
         ],
         "best_sellers": [
             (name, [(dish, format_money(dish.amount, currency)) for dish in best])
-            for name, best in (("By quantity", by_quantity), ("By amount", by_amount))
+            for name, best in ((_("By quantity"), by_quantity), (_("By amount"), by_amount))
             if best
         ],
     }
@@ -212,54 +221,67 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
 
 def list_tiles(now: Sums, before: Sums | None, *, days: int, currency: str) -> list[Tile]:
     """Return the figures of the period, with their changes since the sums `before`, if any."""
-    when = f"in the {days} days before" if days > 1 else "on the day before"
+    former_text = _("%(value)s on the day before") if days == 1 else _("%(value)s in the %(days)s days before")
 
     def format_amount(amount: Any) -> str:
-        return format_money(amount, currency) or "no amounts"
+        return format_money(amount, currency) or _("no amounts")
 
     def tile(label: str, value: Any, former: Any, format_value: Callable[[Any], str]) -> Tile:
         note = ""
         if before and value is not None:
-            note = f"{format_value(former)} {when}"
+            note = former_text % {"value": format_value(former), "days": days}
             note = describe_change(value, former, note) if former else note
         return Tile(label, format_value(value), note)
 
-    share = f"{now.cancelled_percent:.1f}% of {now.placed} orders"
+    share = ngettext("%(percent)s of %(count)s order", "%(percent)s of %(count)s orders", now.placed)
+    share %= {"percent": format_percent(now.cancelled_percent, decimals=1), "count": now.placed}
     if before:
-        share += f"; {before.cancelled_percent:.1f}% of {before.placed} {when}"
+        percent = format_percent(before.cancelled_percent, decimals=1)
+        former_share = _("%(percent)s of %(count)s") % {"percent": percent, "count": before.placed}
+        share += "; " + former_text % {"value": former_share, "days": days}
     return [
-        tile("Sales", now.sales, before and before.sales, format_amount),
-        tile("Completed orders", now.orders, before and before.orders, str),
-        tile("Average order", now.average, before and before.average, format_amount),
-        Tile("Cancelled orders", str(now.cancelled), share),
+        tile(_("Sales"), now.sales, before and before.sales, format_amount),
+        tile(_("Completed orders"), now.orders, before and before.orders, str),
+        tile(_("Average order"), now.average, before and before.average, format_amount),
+        Tile(_("Cancelled orders"), str(now.cancelled), share),
     ]
 
 
 def describe_change(value: Any, former: Any, text: str) -> str:
-    """Compare with a value that is not 0: `Up 12% from 1,900.00 EUR in the 30 days before`."""
+    """Compare with a value that is not 0: `Up 12% from €1,900.00 in the 30 days before`."""
     percent = round((value - former) * 100 / former)
     if percent:
-        return f"{'Up' if percent > 0 else 'Down'} {abs(percent)}% from {text}"
-    return f"{'Unchanged' if value == former else 'Nearly unchanged'} from {text}"
+        change = _("Up %(percent)s from %(former)s") if percent > 0 else _("Down %(percent)s from %(former)s")
+    else:
+        change = _("Unchanged from %(former)s") if value == former else _("Nearly unchanged from %(former)s")
+    return change % {"percent": format_percent(abs(percent)), "former": text}
 
 
 def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: str) -> dict[str, Any]:
     """Return a chart and a table of the rows: their amounts a day, or their orders if no order has amounts."""
-    unit = currency if sums.priced else "orders"
+    unit = currency if sums.priced else _("orders")
     values = [(row.sums.total if sums.priced else Decimal(row.sums.orders)) / row.days for row in rows]
 
     def format_value(value: Decimal) -> str | None:
-        return format_number(value, currency) if sums.priced else f"{value:,.1f}".removesuffix(".0")
+        return format_bare(value, currency) if sums.priced else format_number(round(value, 1))
+
+    def describe(row: Row, value: Decimal) -> str:
+        if sums.priced:
+            text = format_money(value, currency)
+        else:
+            text = ngettext("%(count)s order", "%(count)s orders", 1 if value == 1 else 2)
+            text %= {"count": format_number(round(value, 1))}
+        return _("%(name)s: %(value)s") % {"name": row.name, "value": text}
 
     columns = [
-        Column(f"{row.name}: {format_value(value)} {unit}", row.label, [("a", value)])
-        for row, value in zip(rows, values, strict=True)
+        Column(describe(row, value), row.label, [("a", value)]) for row, value in zip(rows, values, strict=True)
     ]
     highest = max(values)
     left = CHART.left + DIGIT_WIDTH * len(f"{highest:.0f}0")
     layout = replace(CHART, left=left, max_labels=7 if by == "weekday" else CHART.max_labels)
     return {
         "by": by,
+        "heading": {"day": _("Day"), "hour": _("Hour"), "weekday": _("Weekday")}[by],
         "file": f"sales-by-{by}",
         "title": title,
         "unit": unit,
@@ -268,13 +290,15 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         "best": columns[values.index(highest)].text,
         "is_average": by == "weekday",
         "rows": [
-            (row.name, row.sums, format_number(row.sums.sales, currency), format_value(value))
+            (row.name, row.sums, format_bare(row.sums.sales, currency), format_value(value))
             for row, value in zip(rows, values, strict=True)
             if row.sums.orders or row.sums.cancelled
         ],
     }
 
 
-def format_number(amount: Decimal | None, currency: str) -> str | None:
+def format_bare(amount: Decimal | None, currency: str) -> str | None:
     """Format an amount without its currency: `1,900.00`."""
-    return None if amount is None else f"{pricing.round_amount(amount, currency):,f}"
+    if amount is None:
+        return None
+    return format_number(pricing.round_amount(amount, currency), decimals=pricing.get_decimals(currency))

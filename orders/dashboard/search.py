@@ -5,12 +5,15 @@ from datetime import UTC, datetime, time, timedelta
 
 from django.db.models import Q
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.search import Hit, Source
 from accounts.models import Venue
 from accounts.onboarding_steps import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.timezones import zone
+from orders.dashboard.board import STATES
 from orders.dashboard.reports import get_today
 from orders.models import MenuItem, Order
 from orders.search import MAX_DAYS, FilterForm
@@ -39,7 +42,7 @@ def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
     orders = form.apply(Order.objects.of(venue).filter(created_at__gte=since))
     return [
         Hit(
-            f"Order {order.number}",
+            _("Order %(number)s") % {"number": order.number},
             build_venue_url("order", access, order=order.public_id),
             describe_order(order, venue),
         )
@@ -50,8 +53,7 @@ def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
 def describe_order(order: Order, venue: Venue) -> str:
     """Return when it was placed, its status and whom to call: `21 Nov 2026, 13:00, to do, Ada`."""
     placed_at = date_format(order.created_at.astimezone(zone(venue.timezone)), "SHORT_DATETIME_FORMAT")
-    status = "to do" if order.status == Order.Status.PENDING else order.status
-    return ", ".join(filter(None, [placed_at, status, order.contact_name]))
+    return ", ".join(filter(None, [placed_at, str(STATES[order.status]), order.contact_name]))
 
 
 def find_dishes(access: Access, text: str, limit: int) -> list[Hit]:
@@ -71,12 +73,12 @@ def find_dishes(access: Access, text: str, limit: int) -> list[Hit]:
 SOURCES = (
     Source(
         position=10,
-        label="Orders",
+        label=gettext_lazy("Orders"),
         rights=(Right.ORDERS,),
         find=find_orders,
         find_exact=find_order,
         list_page="orders",
         list_param="text",
     ),
-    Source(position=40, label="Dishes", rights=(Right.MENU, Right.SOLD_OUT), find=find_dishes),
+    Source(position=40, label=gettext_lazy("Dishes"), rights=(Right.MENU, Right.SOLD_OUT), find=find_dishes),
 )

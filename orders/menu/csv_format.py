@@ -11,8 +11,11 @@ from difflib import get_close_matches
 from io import StringIO
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from framework.errors import InvalidRequest
 from framework.invisible_text import remove_invisible
+from framework.languages import format_number
 
 COLUMNS = (
     *("id", "name", "category", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens", "diets"),
@@ -85,7 +88,7 @@ class Sheet:
 def read(content: bytes) -> Sheet:
     """Parse a file. Raises UnreadableFile."""
     text = decode_text(content)
-    header, _, _ = text.partition("\n")
+    header = text.partition("\n")[0]
     delimiter = max(DELIMITERS, key=header.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[Row] = []
@@ -101,37 +104,37 @@ def read(content: bytes) -> Sheet:
                 columns = parse_header(cells)
                 continue
             if len(rows) + len(errors) >= MAX_ROWS:
-                raise UnreadableFile(f"A menu can have at most {MAX_ROWS:,} lines. This file has more.")
+                message = _("A menu can have at most %(most)s lines. This file has more.")
+                raise UnreadableFile(message % {"most": format_number(MAX_ROWS)})
             if len(cells) != len(columns):
-                message = f"The line has {len(cells)} cells, the first line has {len(columns)}."
-                errors.append(RowError(first_line, "", message))
+                message = _("The line has %(cells)s cells, the first line has %(columns)s.")
+                errors.append(RowError(first_line, "", message % {"cells": len(cells), "columns": len(columns)}))
                 continue
             rows.append(
                 Row(first_line, {name: unescape_cell(cell) for name, cell in zip(columns, cells, strict=True)})
             )
     except csv.Error as error:
-        raise UnreadableFile(
-            f"Line {line} cannot be read: a quotation mark is not closed, or a cell is too long."
-        ) from error
+        message = _("Line %(line)s cannot be read: a quotation mark is not closed, or a cell is too long.")
+        raise UnreadableFile(message % {"line": line}) from error
     if not columns:
-        raise UnreadableFile("This file is empty.")
+        raise UnreadableFile(_("This file is empty."))
     return Sheet(columns, delimiter, tuple(rows), tuple(errors))
 
 
 def decode_text(content: bytes) -> str:
     """Decode the file. Raises UnreadableFile unless it is UTF-8 text."""
     if len(content) > MAX_BYTES:
-        raise UnreadableFile("This file is larger than 1 MB.")
+        raise UnreadableFile(_("This file is larger than 1 MB."))
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise UnreadableFile("This is a workbook. In your spreadsheet, save it as “CSV UTF-8” and upload that file.")
+        message = _("This is a workbook. In your spreadsheet, save it as “CSV UTF-8” and upload that file.")
+        raise UnreadableFile(message)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            "This file is not UTF-8. In your spreadsheet, save it as “CSV UTF-8” and upload that file."
-        ) from error
+        message = _("This file is not UTF-8. In your spreadsheet, save it as “CSV UTF-8” and upload that file.")
+        raise UnreadableFile(message) from error
     if "\0" in text:
-        raise UnreadableFile("This is not a text file: it contains the character NUL.")
+        raise UnreadableFile(_("This is not a text file: it contains the character NUL."))
     # CR line endings of old Macs.
     return text if "\n" in text else text.replace("\r", "\n")
 
@@ -139,17 +142,21 @@ def decode_text(content: bytes) -> str:
 def parse_header(cells: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of the first line. Raises UnreadableFile."""
     if len(cells) > len(COLUMNS):
-        raise UnreadableFile(f"The first line names {len(cells):,} columns; a menu has these: {', '.join(COLUMNS)}.")
+        message = _("The first line names %(count)s columns; a menu has these: %(columns)s.")
+        raise UnreadableFile(message % {"count": format_number(len(cells)), "columns": ", ".join(COLUMNS)})
     names = tuple(cell.strip().lower() for cell in cells)
     for name in names:
         if name not in COLUMNS:
             near = get_close_matches(name[:40], COLUMNS, n=1, cutoff=0.6)
-            hint = f" Did you mean “{near[0]}”?" if near else ""
-            raise UnreadableFile(f"There is no column “{name[:40]}”.{hint} The columns are: {', '.join(COLUMNS)}.")
+            message = _("There is no column “%(name)s”. The columns are: %(columns)s.")
+            if near:
+                message = _("There is no column “%(name)s”. Did you mean “%(near)s”? The columns are: %(columns)s.")
+            values = {"name": name[:40], "near": "".join(near), "columns": ", ".join(COLUMNS)}
+            raise UnreadableFile(message % values)
         if names.count(name) > 1:
-            raise UnreadableFile(f"The column “{name}” is duplicated.")
+            raise UnreadableFile(_("The column “%(name)s” is duplicated.") % {"name": name})
     if missing := [name for name in REQUIRED if name not in names]:
-        raise UnreadableFile(f"Columns missing in the first line: {', '.join(missing)}.")
+        raise UnreadableFile(_("Columns missing in the first line: %(columns)s.") % {"columns": ", ".join(missing)})
     return names
 
 

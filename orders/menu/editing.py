@@ -9,6 +9,8 @@ from uuid import UUID
 from anyascii import anyascii
 from django.db import transaction
 from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from PIL import Image
 
 from accounts.models import EventType, Venue
@@ -84,7 +86,7 @@ def set_published(venue: Venue, *, is_published: bool, actor: str, now: datetime
     with transaction.atomic():
         menu = lock_menu(venue.pk)
         if is_published and not menu.items.exists():
-            raise MenuEmpty("The menu has no dishes, so every order would be rejected. Add a dish first.")
+            raise MenuEmpty(_("The menu has no dishes, so every order would be rejected. Add a dish first."))
         if Menu.objects.filter(pk=menu.pk).exclude(is_published=is_published).update(is_published=is_published):
             record_updated(menu, actor=actor, now=now)
 
@@ -100,10 +102,15 @@ def delete(row: Row, *, actor: str, now: datetime) -> None:
             return
         if isinstance(row, MenuCategory):
             if number := row.items.count():
-                dishes = f"{number} dish{'es' if number != 1 else ''}"
-                raise CategoryNotEmpty(f"{row.name} has {dishes}. Move or delete them first.")
+                message = ngettext(
+                    "%(name)s has %(count)s dish. Move or delete them first.",
+                    "%(name)s has %(count)s dishes. Move or delete them first.",
+                    number,
+                )
+                raise CategoryNotEmpty(message % {"name": row.name, "count": number})
         elif users := list_users(row):
-            raise InUse(f"{row.name} is used by {', '.join(users)}. Take it out there first.")
+            message = _("%(name)s is used by %(users)s. Take it out there first.")
+            raise InUse(message % {"name": row.name, "users": ", ".join(users)})
         if isinstance(row, MenuItem):
             photos.discard_on_commit([row.photo_id])
         row.delete()

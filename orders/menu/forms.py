@@ -9,7 +9,10 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
+from django.db.models import TextChoices
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from PIL import Image
 
 from framework.django_internals import ValidatesUniqueness
@@ -25,6 +28,22 @@ from orders.models import Allergen, Diet, ItemModifierGroup, Menu, MenuCategory,
 CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
+NAME = gettext_lazy("Name")
+# Labels of more than one form.
+LABELS = {
+    "name": NAME,
+    "ref": gettext_lazy("Id"),
+    "price": gettext_lazy("Price"),
+    "translations": gettext_lazy("Translations"),
+    "is_available": pgettext_lazy("dish", "Available"),
+}
+
+
+def list_choices(choices: type[TextChoices]) -> list[tuple[str, str]]:
+    """Return the values and labels, in the current language, with a capital letter."""
+    return [(value, _(label).capitalize()) for value, label in choices.choices]
+
+
 class AllergensAndPhotoForm(ChangedFieldsForm):
     """The allergens and diets of a dish as checkboxes, and its photo: uploaded, replaced or removed.
 
@@ -32,19 +51,24 @@ class AllergensAndPhotoForm(ChangedFieldsForm):
     """
 
     allergens = forms.MultipleChoiceField(
-        choices=[(value, label.capitalize()) for value, label in Allergen.choices],
+        label=gettext_lazy("Allergens"),
+        choices=partial(list_choices, Allergen),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     diets = forms.MultipleChoiceField(
-        choices=[(value, label.capitalize()) for value, label in Diet.choices],
+        label=gettext_lazy("Diets"),
+        choices=partial(list_choices, Diet),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     file = forms.FileField(
-        label="Photo", required=False, help_text=HELP_TEXT, widget=forms.FileInput(attrs={"accept": ACCEPT})
+        label=gettext_lazy("Photo"),
+        required=False,
+        help_text=HELP_TEXT,
+        widget=forms.FileInput(attrs={"accept": ACCEPT}),
     )
-    removes_photo = forms.BooleanField(label="Remove the photo", required=False)
+    removes_photo = forms.BooleanField(label=gettext_lazy("Remove the photo"), required=False)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -94,21 +118,28 @@ class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
 class CategoryForm(MenuRowForm):
     class Meta:
         model = MenuCategory
-        error_messages = {NON_FIELD_ERRORS: {"unique_together": "A category with this name already exists."}}
+        error_messages = {
+            NON_FIELD_ERRORS: {"unique_together": gettext_lazy("A category with this name already exists.")}
+        }
         fields = ["name", "served_from", "served_until", "translations"]
-        widgets = {"served_from": CLOCK, "served_until": CLOCK, "translations": TranslationsWidget({"name": "Name"})}
+        widgets = {"served_from": CLOCK, "served_until": CLOCK, "translations": TranslationsWidget({"name": NAME})}
+        labels = {
+            **LABELS,
+            "served_from": gettext_lazy("Served from"),
+            "served_until": gettext_lazy("Served until"),
+        }
         help_texts = {
-            "name": "For example: Pizza, Desserts, Lunch",
-            "served_from": "Leave empty if always served",
-            "served_until": "End time. If it is earlier than the start, it is on the next day",
-            "translations": "By language: da, de, de-AT",
+            "name": gettext_lazy("For example: Pizza, Desserts, Lunch"),
+            "served_from": gettext_lazy("Leave empty if always served"),
+            "served_until": gettext_lazy("End time. If it is earlier than the start, it is on the next day"),
+            "translations": gettext_lazy("By language: da, de, de-AT"),
         }
 
 
 class CommaDecimalField(forms.DecimalField):
     """A number that may have a decimal comma."""
 
-    default_error_messages: ClassVar = {"invalid": "Enter a number such as 9.50."}
+    default_error_messages: ClassVar = {"invalid": gettext_lazy("Enter a number such as 9.50.")}
 
     def to_python(self, value: Any) -> Any:
         return super().to_python(convert_decimal_comma(value) if isinstance(value, str) else value)
@@ -120,7 +151,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
     class Meta:
         model = MenuItem
         field_classes = dict.fromkeys(("price", "tax_percent", "takeaway_tax_percent"), CommaDecimalField)
-        error_messages = {NON_FIELD_ERRORS: {"unique_together": "A dish with this id already exists."}}
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": gettext_lazy("A dish with this id already exists.")}}
         fields = [
             *("name", "ref", "category", "price", "tax_percent", "takeaway_tax_percent", "description", "allergens"),
             *("diets", "station", "prep_minutes", "stock", "translations", "is_available", "sold_out_until"),
@@ -133,31 +164,38 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
                 ("prep_minutes", "stock"), forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
             ),
             "station": forms.TextInput(attrs={"list": "stations", "autocomplete": "off"}),
-            "translations": TranslationsWidget({"name": "Name", "description": "Description"}),
+            "translations": TranslationsWidget({"name": NAME, "description": gettext_lazy("Description")}),
             "sold_out_until": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         }
         labels = {
-            "ref": "Id",
-            "tax_percent": "Tax in percent",
-            "takeaway_tax_percent": "Takeaway tax in percent",
-            "prep_minutes": "Preparation minutes",
-            "stock": "Portions left",
-            "is_available": "Available",
-            "sold_out_until": "Sold out until",
+            **LABELS,
+            "category": gettext_lazy("Category"),
+            "tax_percent": gettext_lazy("Tax in percent"),
+            "takeaway_tax_percent": gettext_lazy("Takeaway tax in percent"),
+            "description": gettext_lazy("Description"),
+            "station": gettext_lazy("Station"),
+            "prep_minutes": gettext_lazy("Preparation minutes"),
+            "stock": gettext_lazy("Portions left"),
+            "sold_out_until": gettext_lazy("Sold out until"),
         }
         help_texts = {
-            "ref": "The menu_item_id that API clients use. Leave empty to derive it from the name: pizza-margherita",
-            "takeaway_tax_percent": "For pick-up and delivery. Leave empty for the same tax",
-            "station": "Where it is made: grill, bar",
-            "prep_minutes": "Only if it takes longer than your orders usually do",
-            "stock": "Each order takes its own. Leave empty if they are not counted",
-            "translations": "By language: da, de, de-AT. Leave empty what is not translated",
-            "is_available": "If off, the dish cannot be ordered",
-            "sold_out_until": "By the venue's clock. Then the dish is available again by itself",
+            "ref": gettext_lazy(
+                "The menu_item_id that API clients use. Leave empty to derive it from the name: pizza-margherita"
+            ),
+            "takeaway_tax_percent": gettext_lazy("For pick-up and delivery. Leave empty for the same tax"),
+            "station": gettext_lazy("Where it is made: grill, bar"),
+            "prep_minutes": gettext_lazy("Only if it takes longer than your orders usually do"),
+            "stock": gettext_lazy("Each order takes its own. Leave empty if they are not counted"),
+            "translations": gettext_lazy("By language: da, de, de-AT. Leave empty what is not translated"),
+            "is_available": gettext_lazy("If off, the dish cannot be ordered"),
+            "sold_out_until": gettext_lazy("By the venue's clock. Then the dish is available again by itself"),
         }
 
     groups = forms.MultipleChoiceField(
-        label="Modifier groups", required=False, widget=forms.CheckboxSelectMultiple, help_text="Sizes, extras, sides"
+        label=gettext_lazy("Modifier groups"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("Sizes, extras, sides"),
     )
     field_order = [*Meta.fields[:-3], "groups", "translations", "file", "removes_photo", *Meta.fields[-2:]]
 
@@ -177,7 +215,9 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
         )
         if not groups.choices:
             del self.fields["groups"]
-        self.fields["price"].help_text = f"In {currency}, with at most {pricing.get_decimals(currency)} decimals"
+        help_text = _("In %(currency)s, with at most %(decimals)s decimals")
+        values = {"currency": currency, "decimals": pricing.get_decimals(currency)}
+        self.fields["price"].help_text = help_text % values
         if not self.instance._state.adding:
             # Decimals: strings would not equal the parsed values, and every save would count as a change.
             self.initial["price"] = pricing.round_amount(self.instance.price, currency)
@@ -198,7 +238,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
     def clean_sold_out_until(self) -> datetime | None:
         until: datetime | None = self.cleaned_data["sold_out_until"]
         if until and until <= timezone.now() and "sold_out_until" in self.changed_data:
-            raise forms.ValidationError("Enter a time in the future, or none.")
+            raise forms.ValidationError(_("Enter a time in the future, or none."))
         return until
 
     def save_changes(self) -> None:
@@ -238,15 +278,19 @@ class StockForm(forms.Form):
 class ModifierGroupForm(MenuRowForm):
     class Meta:
         model = ModifierGroup
-        error_messages = {NON_FIELD_ERRORS: {"unique_together": "A group with this id already exists."}}
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": gettext_lazy("A group with this id already exists.")}}
         fields = ["name", "ref", "min_choices", "max_choices", "translations"]
-        widgets = {"translations": TranslationsWidget({"name": "Name"})}
-        labels = {"ref": "Id", "min_choices": "Choose at least", "max_choices": "Choose at most"}
+        widgets = {"translations": TranslationsWidget({"name": NAME})}
+        labels = {
+            **LABELS,
+            "min_choices": gettext_lazy("Choose at least"),
+            "max_choices": gettext_lazy("Choose at most"),
+        }
         help_texts = {
-            "name": "What the guest chooses: Size, Extras",
-            "ref": "Without spaces. Leave empty to derive it from the name",
-            "min_choices": "0: the guest may choose nothing",
-            "translations": "By language: da, de, de-AT",
+            "name": gettext_lazy("What the guest chooses: Size, Extras"),
+            "ref": gettext_lazy("Without spaces. Leave empty to derive it from the name"),
+            "min_choices": gettext_lazy("0: the guest may choose nothing"),
+            "translations": gettext_lazy("By language: da, de, de-AT"),
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -266,12 +310,11 @@ class ModifierForm(ConflictCheckForm):
         field_classes = {"price_delta": CommaDecimalField}
         widgets = {"price_delta": forms.TextInput(attrs={"inputmode": "decimal"})}
         labels = {
-            "ref": "Id",
-            "price_delta": "Price",
-            "is_default": "Chosen by default",
-            "is_available": "Available",
-            "item": "Is the dish",
-            "nested_group": "Asks for",
+            **LABELS,
+            "price_delta": gettext_lazy("Price"),
+            "is_default": gettext_lazy("Chosen by default"),
+            "item": gettext_lazy("Is the dish"),
+            "nested_group": gettext_lazy("Asks for"),
         }
         help_texts = {"price_delta": "", "is_default": ""}
 
@@ -308,11 +351,12 @@ class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierF
         ]
         kept = [form for form in kept if not form.cleaned_data.get("DELETE")]
         numbers = [(form.cleaned_data.get("ORDER") or MAX_MODIFIERS, index) for index, form in enumerate(kept)]
-        return [kept[index] for _, index in sorted(numbers)]
+        return [kept[index] for _number, index in sorted(numbers)]
 
     def clean(self) -> None:
         if any("id" in errors for errors in self.errors):
-            raise forms.ValidationError("A modifier was just deleted by another user or program. Open the page again.")
+            message = _("A modifier was just deleted by another user or program. Open the page again.")
+            raise forms.ValidationError(message)
         if any(self.errors):
             return
         rows = self.kept_forms
@@ -321,7 +365,7 @@ class ModifierFormSet(forms.BaseInlineFormSet[Modifier, ModifierGroup, ModifierF
         given = [form.instance.ref for form in rows if form.instance.ref]
         for form in rows:
             if form.instance.ref and (form.instance.ref in used or given.count(form.instance.ref) > 1):
-                form.add_error("ref", "Another modifier has this id.")
+                form.add_error("ref", _("Another modifier has this id."))
         used |= set(given)
         for form in rows:
             if not form.instance.ref:

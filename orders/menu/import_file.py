@@ -14,9 +14,11 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, RestrictedError, TextChoices
+from django.utils.translation import gettext, ngettext
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
+from framework.languages import format_number
 from orders.menu import csv_format, editing, photos
 from orders.menu.csv_format import COLUMNS, CONTROL, Row, RowError, Sheet
 from orders.menu.decimals import convert_decimal_comma
@@ -35,7 +37,7 @@ PERCENTS = ("tax_percent", "takeaway_tax_percent")
 DECIMALS = ("price", *PERCENTS)
 # Whole numbers with their bounds.
 WHOLE = {"prep_minutes": (1, DAY_MINUTES), "stock": (0, MAX_STOCK)}
-WORDS: Mapping[str, tuple[Any, str]] = {"allergens": (Allergen, "an allergen"), "diets": (Diet, "a diet")}
+WORDS: Mapping[str, Any] = {"allergens": Allergen, "diets": Diet}
 MAY_BE_EMPTY = ("id", "takeaway_tax_percent", "description", *WORDS, "station", *WHOLE, "modifier_groups")
 DEFAULTS = dict.fromkeys(MAY_BE_EMPTY, "") | {"tax_percent": "0", "available": "yes"}
 # Spaces are written, because commas, semicolons and tabs may separate cells.
@@ -176,7 +178,8 @@ def compare(
             used.add(values["id"])
         row_errors = list(find_errors(venue, row.line, values, groups))
         if (first := seen.setdefault(values["id"], row.line)) != row.line:
-            row_errors.append(RowError(row.line, "id", f"“{values['id'][:64]}” is already in line {first}."))
+            message = gettext("“%(id)s” is already in line %(line)s.")
+            row_errors.append(RowError(row.line, "id", message % {"id": values["id"][:64], "line": first}))
         if row_errors:
             errors += row_errors
             continue
@@ -195,7 +198,12 @@ def compare(
             changed.append(Difference(row.line, item.ref, item.name, cells))
         else:
             unchanged += 1
-    notes = [f"{commas} number(s) with a decimal comma were converted: 9,50 to 9.50."] if commas else []
+    note = ngettext(
+        "%(count)s number with a decimal comma was converted: 9,50 to 9.50.",
+        "%(count)s numbers with a decimal comma were converted: 9,50 to 9.50.",
+        commas,
+    )
+    notes = [note % {"count": commas}] if commas else []
     return Plan(
         added=tuple(added),
         changed=tuple(changed),
@@ -215,7 +223,7 @@ def normalise(values: Mapping[str, str], currency: str) -> dict[str, str]:
         cells[column] = format_percent(Decimal(values[column])) if values[column] else ""
     for column in values.keys() & WHOLE:
         cells[column] = str(int(values[column])) if values[column] else ""
-    for column, (choices, _) in WORDS.items():
+    for column, choices in WORDS.items():
         if column in values:
             cells[column] = " ".join(parse_words(values[column], choices))
     if "modifier_groups" in values:
@@ -231,31 +239,35 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str], groups: Coll
     for column, text in values.items():
         if column not in MAY_BE_EMPTY and not text:
             is_readable = False
-            yield RowError(line, column, "The value is missing.")
+            yield RowError(line, column, gettext("The value is missing."))
         elif CONTROL.search(text) or (column != "description" and re.search(r"[\t\r\n]", text)):
             is_readable = False
-            yield RowError(line, column, "The value contains a control character.")
+            yield RowError(line, column, gettext("The value contains a control character."))
         elif column in DECIMALS and text and not NUMBER.fullmatch(text):
             is_readable = False
-            yield RowError(line, column, f"“{text[:40]}” is not a valid number. Use the format 9.50.")
+            message = gettext("“%(text)s” is not a valid number. Use the format 9.50.")
+            yield RowError(line, column, message % {"text": text[:40]})
         elif column in WHOLE and text and not is_within(text, *WHOLE[column]):
             is_readable = False
             least, most = WHOLE[column]
-            yield RowError(line, column, f"“{text[:40]}” is not a whole number from {least} to {most:,}.")
-        elif column in WORDS and (unknown := find_unknown_word(text, WORDS[column][0])):
+            message = gettext("“%(text)s” is not a whole number from %(least)s to %(most)s.")
+            bounds = {"text": text[:40], "least": least, "most": format_number(most)}
+            yield RowError(line, column, message % bounds)
+        elif column in WORDS and (unknown := find_unknown_word(text, WORDS[column])):
             is_readable = False
-            yield RowError(line, column, describe_unknown_word(unknown, *WORDS[column]))
+            yield RowError(line, column, describe_unknown_word(unknown, WORDS[column]))
         elif column == "modifier_groups" and (missing := [ref for ref in text.split() if ref not in groups]):
-            yield RowError(line, column, f"There is no modifier group “{missing[0][:64]}”.")
+            message = gettext("There is no modifier group “%(id)s”.")
+            yield RowError(line, column, message % {"id": missing[0][:64]})
         elif column == "available" and text.lower() not in (*YES, *NO):
-            yield RowError(line, column, f"“{text[:40]}” is not yes or no.")
+            yield RowError(line, column, gettext("“%(text)s” is not yes or no.") % {"text": text[:40]})
     if not is_readable:
         return
     for column in PERCENTS:
         if Decimal(values.get(column) or "0") > 100:
-            yield RowError(line, column, "A tax is 0 to 100 percent.")
+            yield RowError(line, column, gettext("A tax is 0 to 100 percent."))
     if len(values["category"]) > 100:
-        yield RowError(line, "category", "A name can have at most 100 characters.")
+        yield RowError(line, "category", gettext("A name can have at most 100 characters."))
     try:
         item = set_cells(MenuItem(menu=Menu(venue=venue), ref=values["id"]), values)
         item.clean_fields(exclude=["menu", "category"])
@@ -298,11 +310,16 @@ def find_unknown_word(text: str, choices: type[TextChoices]) -> str | None:
     return next((word for word in split_words(text) if word not in choices.values), None)
 
 
-def describe_unknown_word(word: str, choices: type[TextChoices], noun: str) -> str:
+def describe_unknown_word(word: str, choices: type[TextChoices]) -> str:
     near = get_close_matches(word[:40], choices.values, n=1, cutoff=0.6)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    plural = noun.partition(" ")[2] + "s"
-    return f"“{word[:40]}” is not {noun}.{hint} The {plural} are: {', '.join(choices.values)}."
+    if choices is Allergen:
+        message = gettext("“%(word)s” is not an allergen. The allergens are: %(known)s.")
+        guess = gettext("“%(word)s” is not an allergen. Did you mean %(near)s? The allergens are: %(known)s.")
+    else:
+        message = gettext("“%(word)s” is not a diet. The diets are: %(known)s.")
+        guess = gettext("“%(word)s” is not a diet. Did you mean %(near)s? The diets are: %(known)s.")
+    values = {"word": word[:40], "near": "".join(near), "known": ", ".join(choices.values)}
+    return (guess if near else message) % values
 
 
 def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, actor: str, now: datetime) -> Plan | None:
@@ -323,11 +340,13 @@ def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, act
         sheet = Sheet.from_json(upload.content)
         plan = compare(venue, sheet, items, groups=groups, stock=upload.content.get("stock"))
         if plan.version != version:
-            raise MenuChanged(
+            message = gettext(
                 "The menu was changed after this preview was made. Nothing was applied: check the new preview."
             )
+            raise MenuChanged(message)
         if plan.errors:
-            raise FileHasErrors("Nothing was applied: some lines have errors. Correct the file and upload it again.")
+            message = gettext("Nothing was applied: some lines have errors. Correct the file and upload it again.")
+            raise FileHasErrors(message)
         with recording_sold_out(menu.items.all(), actor=actor, now=now):
             write_plan(menu, plan, {item.ref: item for item in items}, groups, removes_missing=removes_missing)
         if plan.added or plan.changed or (removes_missing and plan.missing):
@@ -392,7 +411,8 @@ def write_plan(
         except RestrictedError as error:
             restricted: Any = error.restricted_objects
             names = ", ".join(sorted({str(modifier.item) for modifier in restricted})[:5])
-            raise DishInUse(f"Nothing was applied: modifiers use {names}. Keep these dishes in the file.") from error
+            message = gettext("Nothing was applied: modifiers use %(names)s. Keep these dishes in the file.")
+            raise DishInUse(message % {"names": names}) from error
 
 
 def get_or_create_categories(menu: Menu, names: Sequence[str]) -> dict[str, MenuCategory]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
@@ -21,7 +22,7 @@ def check_values(changes: Mapping[str, Any], venue: Venue, *, now: datetime) -> 
     if message := pricing.find_decimals_error(changes.get("price"), venue.currency):
         raise InvalidRequest(message, param="price")
     if (until := changes.get("sold_out_until")) and until <= now:
-        raise InvalidRequest("This must be in the future.", param="sold_out_until")
+        raise InvalidRequest(_("This must be in the future."), param="sold_out_until")
 
 
 def change_items(items: QuerySet[MenuItem], changes: Mapping[str, Any], *, actor: str, now: datetime) -> int:

@@ -13,6 +13,9 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.models import Venue
 from framework.api.error_handler import invalid_request
 from framework.db import prepared_statements
@@ -125,9 +128,9 @@ def select(venue: Venue, *, items: Sequence[Mapping[str, Any]], payment_method: 
         )
     if venue.payment_methods and payment_method not in venue.payment_methods:
         allowed = ", ".join(venue.payment_methods)
-        problems.append(
-            Problem("payment_method", f"This venue does not take `{payment_method}`. It takes: {allowed}.")
-        )
+        message = _("This venue does not take `%(method)s`. It takes: %(allowed)s.")
+        values = {"method": payment_method, "allowed": allowed}
+        problems.append(Problem("payment_method", message % values))
     if problems:
         raise invalid_request(problems)
     return selection
@@ -201,14 +204,20 @@ def _build_item(
 def find_problems(menu: UUID, items: Mapping[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
     """Yield the problem of each line whose item is unknown or unavailable at this local time."""
     unknown = dict.fromkeys(ref for ref in refs if ref not in items)
-    hints = {ref: f" Did you mean `{match}`?" for ref, match in suggest(menu, list(islice(unknown, MAX_HINTS)))}
+    hints = dict(suggest(menu, list(islice(unknown, MAX_HINTS))))
     for position, ref in enumerate(refs):
         param = f"items[{position}].menu_item_id"
         if ref not in items:
-            yield Problem(param, f"There is no `{ref}` on the menu.{hints.get(ref, '')}")
+            message = _("There is no `%(id)s` on the menu.")
+            if ref in hints:
+                message = _("There is no `%(id)s` on the menu. Did you mean `%(match)s`?")
+            yield Problem(param, message % {"id": ref, "match": hints.get(ref)})
         elif obstacle := items[ref].find_obstacle(at):
-            clock = f"; the order is for {at:%H:%M}" if obstacle.startswith("served") else ""
-            yield Problem(param, f"`{ref}` is {obstacle}{clock}.")
+            message = _("`%(id)s` is %(obstacle)s.")
+            if obstacle.startswith("served"):
+                # Of the API, in English.
+                message = "`%(id)s` is %(obstacle)s; the order is for %(time)s."
+            yield Problem(param, message % {"id": ref, "obstacle": obstacle, "time": f"{at:%H:%M}"})
 
 
 def find_line_problems(
@@ -227,11 +236,13 @@ def find_line_problems(
         ref, param = line["menu_item_id"], f"items[{position}]"
         parts = {each.ref: each.item_ref for each in flatten(modifiers) if each.item_ref}
         for modifier, part in parts.items():
-            obstacle = items[part].find_obstacle(at) if part in items else "not available"
+            obstacle = items[part].find_obstacle(at) if part in items else _("not available")
             if obstacle:
-                yield Problem(f"{param}.modifiers", f"`{modifier}` is {obstacle}.")
+                message = _("`%(id)s` is %(obstacle)s.") % {"id": modifier, "obstacle": obstacle}
+                yield Problem(f"{param}.modifiers", message)
         if ref in items and items[ref].price + sum(each.price or 0 for each in flatten(modifiers)) < 0:
-            yield Problem(f"{param}.modifiers", f"With these modifiers `{ref}` costs less than nothing.")
+            message = _("With these modifiers `%(id)s` costs less than nothing.") % {"id": ref}
+            yield Problem(f"{param}.modifiers", message)
         for missing in sorted(short & {ref, *parts.values()}):
             short.remove(missing)
             name = "quantity" if missing == ref else "modifiers"
@@ -239,7 +250,8 @@ def find_line_problems(
 
 
 def describe_stock(ref: str, stock: int) -> str:
-    return f"Only {stock} of `{ref}` {'is' if stock == 1 else 'are'} left."
+    message = ngettext("Only %(count)s of `%(id)s` is left.", "Only %(count)s of `%(id)s` are left.", stock)
+    return message % {"count": stock, "id": ref}
 
 
 def count_portions(

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django_stubs_ext import StrPromise
 
 SUGGESTED = "da"
 
@@ -15,7 +16,7 @@ class TranslationsWidget(forms.Widget):
 
     use_fieldset = True
 
-    def __init__(self, texts: dict[str, str]) -> None:
+    def __init__(self, texts: dict[str, StrPromise]) -> None:
         self.texts = texts
         super().__init__()
 

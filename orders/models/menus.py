@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Func, Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_noop as _
 
 from accounts.models import Venue
@@ -63,7 +63,7 @@ class MenuCategory(models.Model):
                 name="menu_category_has_both_serving_times_or_none",
                 condition=Q(served_from__isnull=True, served_until__isnull=True)
                 | Q(served_from__isnull=False, served_until__isnull=False) & ~Q(served_from=F("served_until")),
-                violation_error_message="Enter two different times, or none.",
+                violation_error_message=gettext_lazy("Enter two different times, or none."),
             ),
         ]
 
@@ -203,12 +203,12 @@ class MenuItem(models.Model):
     @property
     def allergen_names(self) -> str:
         """The allergens as text, in the order of the law: `cereals containing gluten, milk`; or empty."""
-        return ", ".join(allergen.label for allergen in Allergen if allergen in self.allergens)
+        return ", ".join(gettext(allergen.label) for allergen in Allergen if allergen in self.allergens)
 
     @property
     def diet_names(self) -> str:
         """The diets as text: `Vegetarian, gluten-free`; or empty."""
-        return ", ".join(diet.label for diet in Diet if diet in self.diets).capitalize()
+        return ", ".join(gettext(diet.label) for diet in Diet if diet in self.diets).capitalize()
 
     def get_sold_out_until(self, at: datetime) -> datetime | None:
         """Until when it is marked as sold out; None if it is not at this time at the venue."""
@@ -228,13 +228,13 @@ class MenuItem(models.Model):
     def clean(self) -> None:
         translations.validate(self.translations, LENGTHS)
         if self.category_id and self.category.menu_id != self.menu_id:
-            raise ValidationError({"category": "This category is on another menu."})
+            raise ValidationError({"category": gettext("This category is on another menu.")})
         if self.price is not None and self.menu_id:
             currency = self.menu.venue.currency
             if self.price != round_amount(self.price, currency):
-                raise ValidationError(
-                    {"price": f"A price in {currency} has at most {get_decimals(currency)} decimals."}
-                )
+                message = gettext("A price in %(currency)s has at most %(decimals)s decimals.")
+                values = {"currency": currency, "decimals": get_decimals(currency)}
+                raise ValidationError({"price": message % values})
 
     def find_obstacle(self, at: datetime) -> str | None:
         """Return why the item cannot be ordered at this time at the venue: `sold out today`; None if it can."""

@@ -6,6 +6,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
@@ -41,7 +43,9 @@ class ModifierGroup(models.Model):
             models.CheckConstraint(
                 name="modifier_group_choices_from_min_to_max",
                 condition=Q(max_choices__gte=1, max_choices__lte=MAX_CHOICES, min_choices__lte=F("max_choices")),
-                violation_error_message=f"Choose at least the minimum and at most {MAX_CHOICES}.",
+                violation_error_message=format_lazy(
+                    _("Choose at least the minimum and at most {most}."), most=MAX_CHOICES
+                ),
             ),
         ]
 

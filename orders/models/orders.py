@@ -10,6 +10,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode, InvalidRequest
@@ -76,11 +78,11 @@ class Order(models.Model):
     class Stage(models.TextChoices):
         """How far the kitchen is, in order. A handed-over order is completed, and no other is."""
 
-        RECEIVED = "received"
-        ACCEPTED = "accepted"
-        PREPARING = "preparing"
-        READY = "ready"
-        HANDED_OVER = "handed_over"
+        RECEIVED = "received", gettext_lazy("Received")
+        ACCEPTED = "accepted", gettext_lazy("Accepted")
+        PREPARING = "preparing", gettext_lazy("Preparing")
+        READY = "ready", gettext_lazy("Ready")
+        HANDED_OVER = "handed_over", gettext_lazy("Handed over")
 
     class PaymentState(models.TextChoices):
         """The state of a payment in USDC. Empty: the order is paid at the counter, or elsewhere."""
@@ -380,7 +382,7 @@ class Order(models.Model):
         )
         self.refresh()
         if not changed:
-            raise InvalidRequest("This order is served at a table.", param="delivery_address")
+            raise InvalidRequest(_("This order is served at a table."), param="delivery_address")
 
 
 # What was paid goes back; what was not is not paid any more.

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -89,7 +90,7 @@ class OrderingSettings(models.Model):
             models.CheckConstraint(
                 name="ordering_settings_slot_divides_an_hour",
                 condition=Q(slot_minutes__in=[5, 10, 15, 20, 30, 60]),
-                violation_error_message="A slot is 5, 10, 15, 20, 30 or 60 minutes long.",
+                violation_error_message=_("A slot is 5, 10, 15, 20, 30 or 60 minutes long."),
             ),
             models.CheckConstraint(
                 name="ordering_settings_capacity_positive",
@@ -98,18 +99,18 @@ class OrderingSettings(models.Model):
             models.CheckConstraint(
                 name="ordering_settings_warns_before_late",
                 condition=Q(warn_minutes__gte=1, warn_minutes__lt=F("late_minutes")),
-                violation_error_message="An order is marked before it is late.",
+                violation_error_message=_("An order is marked before it is late."),
             ),
             models.CheckConstraint(
                 name="ordering_settings_usdc_has_a_price",
                 condition=Q(takes_usdc=False) | Q(usdc_price__isnull=False, usdc_price__gt=0),
-                violation_error_message="State the price of one USDC.",
+                violation_error_message=_("State the price of one USDC."),
             ),
             # Only ports on which printers listen: no other service of the network can be named.
             models.CheckConstraint(
                 name="ordering_settings_port_of_a_printer",
                 condition=Q(printer_port__range=(9100, 9109)),
-                violation_error_message="A printer's port is from 9100 to 9109.",
+                violation_error_message=_("A printer's port is from 9100 to 9109."),
             ),
         ]
 
@@ -130,10 +131,10 @@ class ChargeRule(models.Model):
     """A charge that is added to orders: a fixed amount, or a percentage of the sum of the lines."""
 
     class Type(models.TextChoices):
-        SERVICE_CHARGE = "service_charge", "service charge"
-        DELIVERY_FEE = "delivery_fee", "delivery fee"
-        PACKAGING_FEE = "packaging_fee", "packaging fee"
-        FEE = "fee", "other fee"
+        SERVICE_CHARGE = "service_charge", _("service charge")
+        DELIVERY_FEE = "delivery_fee", _("delivery fee")
+        PACKAGING_FEE = "packaging_fee", _("packaging fee")
+        FEE = "fee", _("other fee")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="charge_rules")
@@ -168,7 +169,7 @@ class ChargeRule(models.Model):
                 name="charge_rule_percent_or_amount",
                 condition=Q(percent__isnull=False, percent__gt=0, percent__lte=100, amount__isnull=True)
                 | Q(percent__isnull=True, amount__isnull=False, amount__gt=0),
-                violation_error_message="Enter either a percentage up to 100 or an amount.",
+                violation_error_message=_("Enter either a percentage up to 100 or an amount."),
             ),
             models.CheckConstraint(
                 name="charge_rule_tax_from_0_to_100_percent", condition=Q(tax_percent__gte=0, tax_percent__lte=100)

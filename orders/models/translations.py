@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 MAX_LANGUAGES = 20
 # A language of two or three letters, with or without a region: "da", "de-AT".
@@ -15,26 +16,27 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 def find_problems(translations: Any, lengths: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Yield the path (`da.name`, or "") and the message of each problem; `lengths` has the texts that there may be."""
     if not isinstance(translations, dict):
-        yield "", "This must be an object."
+        yield "", _("This must be an object.")
         return
     if len(translations) > MAX_LANGUAGES:
-        yield "", f"This must have at most {MAX_LANGUAGES} languages."
+        yield "", _("This must have at most %(most)s languages.") % {"most": MAX_LANGUAGES}
         return
     for language, texts in translations.items():
         if not LANGUAGE.fullmatch(language):
-            yield language[:20], "A language is a tag such as `da` or `de-AT`."
+            yield language[:20], _("A language is a tag such as `da` or `de-AT`.")
         elif not isinstance(texts, dict):
-            yield language, "This must be an object."
+            yield language, _("This must be an object.")
         elif unknown := [name for name in texts if name not in lengths]:
-            yield f"{language}.{unknown[0][:40]}", f"Known texts: {', '.join(lengths)}."
+            yield f"{language}.{unknown[0][:40]}", _("Known texts: %(names)s.") % {"names": ", ".join(lengths)}
         else:
             for name, text in texts.items():
                 if not isinstance(text, str):
-                    yield f"{language}.{name}", "This must be a string."
+                    yield f"{language}.{name}", _("This must be a string.")
                 elif len(text) > lengths[name]:
-                    yield f"{language}.{name}", f"This must be at most {lengths[name]} characters long."
+                    message = _("This must be at most {max_length} characters long.")
+                    yield f"{language}.{name}", message.format(max_length=lengths[name])
                 elif CONTROL.search(text):
-                    yield f"{language}.{name}", "This holds a control character."
+                    yield f"{language}.{name}", _("This holds a control character.")
 
 
 def validate(translations: Any, lengths: Mapping[str, int]) -> None:

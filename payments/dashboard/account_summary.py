@@ -4,6 +4,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import pgettext_lazy
+
 from accounts.models import Account
 from payments.identity import sessions
 from payments.identity.caller import Caller, IdentifiedBy, account_bucket
@@ -12,6 +14,19 @@ from payments.pricing import price_list
 from payments.tiers import terms
 from payments.tiers.definitions import FREE, TIERS
 from payments.tiers.terms import Terms
+
+RATE_LABELS = {
+    "standard": pgettext_lazy("rate", "standard"),
+    "discounted": pgettext_lazy("rate", "discounted"),
+    "best": pgettext_lazy("rate", "best"),
+    "committed": pgettext_lazy("rate", "committed"),
+}
+PRIORITY_LABELS = {
+    "standard": pgettext_lazy("priority", "standard"),
+    "elevated": pgettext_lazy("priority", "elevated"),
+    "priority": pgettext_lazy("priority", "priority"),
+    "dedicated": pgettext_lazy("priority", "dedicated"),
+}
 
 
 def list_addresses(account: Account) -> list[str]:
@@ -52,17 +67,23 @@ def load_summary(account: Account, *, now: datetime) -> dict[str, Any]:
         {
             "tier": tier,
             "tier_terms": terms_of_tiers.get(tier.name) or TierTerms(tier=tier.name, priority="standard"),
+            "rate": RATE_LABELS[tier.rate],
             "is_ours": tier == agreed.tier,
         }
         for tier in TIERS.values()
     ]
-    tier_terms: TierTerms = tiers[agreed.tier.rank]["tier_terms"]
+    for row in tiers:
+        row["priority"] = PRIORITY_LABELS[row["tier_terms"].priority]
+    ours = tiers[agreed.tier.rank]
+    tier_terms: TierTerms = ours["tier_terms"]
     addresses = [wallet.address for wallet in wallets]
     return {
         "wallets": [wallet_row(wallet) for wallet in wallets],
         "terms": agreed,
         "plan": plan,
         "tier_terms": tier_terms,
+        "rate": ours["rate"],
+        "priority": ours["priority"],
         "sla": (plan.sla if plan and agreed.plan == plan.pk else "") or tier_terms.sla,
         "tiers": tiers,
         "prices": price_rows(agreed, now=now),

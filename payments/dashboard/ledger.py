@@ -10,6 +10,8 @@ from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -32,12 +34,12 @@ CHART = Layout(width=720, height=200, left=60, top=10, bottom=24, max_labels=16)
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 # The labels of the states for payers, with the colour of their badge.
 STATE_LABELS = {
-    "pending": ("Pending settlement", "info"),
-    "settled": ("Paid, not delivered", "warn"),
-    "delivered": ("Delivered", "good"),
-    "refund_due": ("Refund due", "warn"),
-    "refunded": ("Refunded", "info"),
-    "expired": ("Expired", "soft"),
+    "pending": (gettext_lazy("Pending settlement"), "info"),
+    "settled": (gettext_lazy("Paid, not delivered"), "warn"),
+    "delivered": (gettext_lazy("Delivered"), "good"),
+    "refund_due": (gettext_lazy("Refund due"), "warn"),
+    "refunded": (gettext_lazy("Refunded"), "info"),
+    "expired": (gettext_lazy("Expired"), "soft"),
 }
 COLUMNS = (
     *("id", "created_at", "state", "amount_usdc", "products", "channel", "resource", "payer", "pay_to", "network"),
@@ -46,24 +48,25 @@ COLUMNS = (
 
 
 class LedgerFilter(forms.Form):
-    product = forms.ChoiceField(required=False)
+    product = forms.ChoiceField(label=gettext_lazy("Product"), required=False)
     state = forms.ChoiceField(
-        label="Status",
+        label=gettext_lazy("Status"),
         required=False,
-        choices=[("", "Any status"), *((name, label) for name, (label, _) in STATE_LABELS.items())],
+        choices=[("", gettext_lazy("Any status")), *((name, label) for name, (label, _) in STATE_LABELS.items())],
     )
     month = forms.RegexField(
         rf"^{MONTH.pattern}\Z",
+        label=gettext_lazy("Month"),
         required=False,
         max_length=7,
         widget=forms.TextInput(attrs={"type": "month", "placeholder": "2026-11"}),
-        error_messages={"invalid": "Enter the month as 2026-11."},
+        error_messages={"invalid": gettext_lazy("Enter the month as 2026-11.")},
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         products = Product.objects.order_by("name").values_list("slug", "name")
-        cast("forms.ChoiceField", self.fields["product"]).choices = [("", "Any product"), *products]
+        cast("forms.ChoiceField", self.fields["product"]).choices = [("", gettext_lazy("Any product")), *products]
 
     def page_filters(self, zone: ZoneInfo) -> dict[str, Any]:
         """Return the arguments for `payment_history.list_payments`. Requires a valid form."""
@@ -188,7 +191,11 @@ def spending_page(request: PageRequest) -> HttpResponse:
         "spent_days": [day for day in days if day.payments],
         "chart": bar_chart(
             [
-                Column(f"{day.day:%-d %B}: {format_amount(day.usdc)} USDC", f"{day.day:%-d}", [("a", day.usdc)])
+                Column(
+                    f"{date_format(day.day, 'j F')}: {format_amount(day.usdc)} USDC",
+                    f"{day.day:%-d}",
+                    [("a", day.usdc)],
+                )
                 for day in days
             ],
             CHART,

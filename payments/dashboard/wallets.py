@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -27,11 +29,11 @@ STALE = timedelta(hours=1)
 class AddressForm(forms.Form):
     address = forms.RegexField(
         evm.ADDRESS,
-        label="Wallet address",
+        label=gettext_lazy("Wallet address"),
         max_length=42,
         strip=True,
-        help_text="0x and 40 hexadecimal digits.",
-        error_messages={"invalid": "An address is 0x and 40 hexadecimal digits."},
+        help_text=gettext_lazy("0x and 40 hexadecimal digits."),
+        error_messages={"invalid": gettext_lazy("An address is 0x and 40 hexadecimal digits.")},
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "0x…"}),
     )
     by_browser = forms.BooleanField(required=False, widget=forms.HiddenInput)
@@ -42,11 +44,11 @@ class SignatureForm(forms.Form):
     nonce = forms.RegexField(link_challenge.NONCE.pattern + r"\Z", max_length=64, widget=forms.HiddenInput)
     signature = forms.RegexField(
         siwx.SIGNATURE,
-        label="Signature",
+        label=gettext_lazy("Signature"),
         max_length=siwx.MAX_SIGNATURE_LENGTH + 2,
         strip=True,
-        help_text="The signature from your wallet: 0x and hexadecimal digits.",
-        error_messages={"invalid": "A signature is 0x and an even number of hexadecimal digits."},
+        help_text=gettext_lazy("The signature from your wallet: 0x and hexadecimal digits."),
+        error_messages={"invalid": gettext_lazy("A signature is 0x and an even number of hexadecimal digits.")},
         widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off", "spellcheck": "false"}),
     )
 
@@ -79,21 +81,28 @@ def new(request: PageRequest) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def link(request: PageRequest) -> HttpResponse:
-    """Verify the signature and link the wallet; otherwise show a new message with the error."""
+    """Verify the signature and link the wallet; otherwise show the message with the error, a new one if need be."""
     now, account = timezone.now(), request.access.account
     form = SignatureForm(request.POST)
+    is_spent = False
     if form.is_valid():
         try:
             is_new = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
+        except (link_challenge.InvalidLinkMessage, siwx.ChallengeAlreadyUsed) as refusal:
+            is_spent = True
+            form.add_error("signature", _("%(error)s Sign the new message above.") % {"error": refusal.message})
         except ApiError as refusal:
-            form.add_error("signature", f"{refusal.message} Sign the new message above.")
+            form.add_error("signature", refusal.message)
         else:
-            messages.success(request, "The wallet was linked." if is_new else "The wallet was already linked.")
+            messages.success(request, _("The wallet was linked.") if is_new else _("The wallet was already linked."))
             return redirect("data-service", venue=request.access.venue.public_id)
     if "address" in form.errors:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm(request.POST)}, status=400)
-    # Show a new message with the error: the last one may have expired.
-    message = link_challenge.create_message(form.cleaned_data["address"], account=account, now=now)
+    address, nonce = form.cleaned_data["address"], "" if is_spent else form.cleaned_data.get("nonce", "")
+    try:
+        message = link_challenge.read_message(address, nonce, account=account, now=now)
+    except link_challenge.InvalidLinkMessage:
+        message = link_challenge.create_message(address, account=account, now=now)
     form.data = {**request.POST.dict(), "nonce": message.nonce}
     return render(request, "payments/dashboard/sign.html", {"message": message, "form": form}, status=400)
 
@@ -109,7 +118,7 @@ def unlink(request: PageRequest, address: str) -> HttpResponse:
         links.detach_wallet(address, account=account.pk)
     except ApiError as gone:
         raise Http404 from gone
-    messages.success(request, "The wallet was unlinked.")
+    messages.success(request, _("The wallet was unlinked."))
     return redirect("data-service", venue=request.access.venue.public_id)
 
 
@@ -120,9 +129,9 @@ def refresh(request: PageRequest, address: str) -> HttpResponse:
     now = timezone.now()
     read_at = links.refresh_if_available(address, now=now).read_at
     if read_at is None or read_at < now - STALE:
-        messages.warning(request, "The chain is not available. The last values are kept. Try again later.")
+        messages.warning(request, _("The chain is not available. The last values are kept. Try again later."))
     else:
-        messages.success(request, "The holdings are up to date. They can be refreshed again after ten minutes.")
+        messages.success(request, _("The holdings are up to date. They can be refreshed again after ten minutes."))
     return redirect("data-service", venue=request.access.venue.public_id)
 
 
@@ -133,5 +142,5 @@ def end_session(request: PageRequest, session: UUID) -> HttpResponse:
         ended = sessions.end_session(session, wallets=wallets, now=timezone.now())
     except ApiError as gone:
         raise Http404 from gone
-    messages.success(request, "The session was ended." if ended else "The session had already ended.")
+    messages.success(request, _("The session was ended.") if ended else _("The session had already ended."))
     return redirect("data-service", venue=request.access.venue.public_id)

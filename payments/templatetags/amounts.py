@@ -6,6 +6,7 @@ from decimal import Decimal
 from django import template
 from django.utils import timezone
 from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
 
 from payments.chain import evm
 from payments.formatting import format_amount
@@ -38,4 +39,4 @@ def grouped(number: Decimal | int) -> str:
 def ago(moment: datetime) -> str:
     """The age in one unit: 3 hours ago."""
     since = timesince(moment, timezone.now(), depth=1)
-    return "just now" if since.startswith("0\xa0") else f"{since} ago"
+    return _("just now") if since.startswith("0\xa0") else _("%(age)s ago") % {"age": since}

@@ -59,13 +59,8 @@ def link_wallet(address: str, nonce: str, signature: str, *, account: Account, n
     Raises InvalidLinkMessage, InvalidSignature and RpcUnavailable; ChallengeAlreadyUsed, WalletLinkedElsewhere and
     TooManyWallets, which do not spend the message.
     """
-    lower = address.lower()
-    signed_part = f"{nonce[:32]} {lower} {account.pk}"
-    if not NONCE.fullmatch(nonce) or not NONCE_HASH.matches(signed_part, nonce[32:], length=32):
-        raise InvalidLinkMessage("This message was made for another wallet or another account. Ask for a new one.")
-    message = _format_message(lower, nonce, account)
-    if not message.expires_at - LIFETIME <= now + siwx.CLOCK_SKEW or now >= message.expires_at:
-        raise InvalidLinkMessage("This message is older than ten minutes. Ask for a new one.")
+    message = read_message(address, nonce, account=account, now=now)
+    lower = message.address
     siwx.check_signature(signature, param="signature")
     verify_signature(siwx.SignIn(text=message.text, address=lower, nonce=nonce, signature=signature))
     with transaction.atomic():
@@ -74,6 +69,21 @@ def link_wallet(address: str, nonce: str, signature: str, *, account: Account, n
         is_new = links.attach_wallet(lower, account=account.pk, can_move=False)
     links.refresh_if_available(lower, now=now)
     return is_new
+
+
+def read_message(address: str, nonce: str, *, account: Account, now: datetime) -> LinkMessage:
+    """Return the message with this nonce, of `create_message`, while it is valid; it may have been used. No query.
+
+    Raises InvalidLinkMessage.
+    """
+    lower = address.lower()
+    signed_part = f"{nonce[:32]} {lower} {account.pk}"
+    if not NONCE.fullmatch(nonce) or not NONCE_HASH.matches(signed_part, nonce[32:], length=32):
+        raise InvalidLinkMessage("This message was made for another wallet or another account. Ask for a new one.")
+    message = _format_message(lower, nonce, account)
+    if not message.expires_at - LIFETIME <= now + siwx.CLOCK_SKEW or now >= message.expires_at:
+        raise InvalidLinkMessage("This message is older than ten minutes. Ask for a new one.")
+    return message
 
 
 def _format_message(address: str, nonce: str, account: Account) -> LinkMessage:

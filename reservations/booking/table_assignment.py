@@ -23,6 +23,8 @@ from typing import Any
 
 from django.db import OperationalError, connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from psycopg.errors import DeadlockDetected
 
 from framework.db.locks import AdvisoryLock
@@ -35,6 +37,7 @@ from reservations.models import Hold, Reservation, Seating, Table
 MAX_ATTEMPTS = 50
 PACING_LOCK = AdvisoryLock("reservation pacing")
 
+ALREADY_BOOKED = gettext_noop("Already booked at that time: %(tables)s.")
 PERSIST = read_sql("reservations", "persist_seatings")
 ASSIGN_BEST = read_sql("reservations", "assign_best").format(
     persist=PERSIST.format(condition="id = ANY ((SELECT tables FROM best_fit)::uuid[])")
@@ -86,7 +89,7 @@ def assign_best(
         if covers.get(party.starts_at, 0) + party.party_size > pacing_covers:
             return None
     # Candidates, best fit, persist.
-    for _ in range(MAX_ATTEMPTS):
+    for _attempt in range(MAX_ATTEMPTS):
         delete_expired_holds(party.venue_id, now=now)
         try:
             with transaction.atomic():
@@ -121,18 +124,18 @@ def assign_named(reservation: Reservation, names: Sequence[str], *, now: datetim
     requested = sorted(set(names))
     known = set(Table.objects.filter(venue_id=reservation.venue_id, name__in=requested).values_list("name", flat=True))
     if missing := [name for name in requested if name not in known]:
-        raise UnknownTable(f"The venue has no table {missing[0]}.", param="tables")
+        raise UnknownTable(_("The venue has no table %(table)s.") % {"table": missing[0]}, param="tables")
     delete_expired_holds(reservation.venue_id, now=now)
     try:
         with transaction.atomic():
             assigned = [name for (name,) in execute(ASSIGN_NAMED, reservation, names=requested)]
             if taken := [name for name in requested if name not in assigned]:
-                raise TableTaken(f"Already booked at that time: {', '.join(taken)}.", param="tables")
+                raise TableTaken(_(ALREADY_BOOKED) % {"tables": ", ".join(taken)}, param="tables")
     except OperationalError as error:
         # Two reservations that swap their tables deadlock; PostgreSQL ends one of them.
         if not isinstance(error.__cause__, DeadlockDetected):
             raise
-        raise TableTaken(f"Already booked at that time: {', '.join(requested)}.", param="tables") from error
+        raise TableTaken(_(ALREADY_BOOKED) % {"tables": ", ".join(requested)}, param="tables") from error
     reservation.tables = assigned
     return assigned
 

@@ -5,6 +5,11 @@ Contrast is that of WCAG 2.2, success criterion 1.4.3: https://www.w3.org/TR/WCA
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from framework.languages import format_number
 
 MIN_CONTRAST = 4.5
 # That of book.css.
@@ -46,10 +51,16 @@ def explain(color: str) -> str:
     if light.act == color:
         return ""
     found = worst_contrast(color, grounds=LIGHT_GROUNDS, on_act=ON_LIGHT)
-    return (
-        f"{color} is too light for text: its contrast is {found:.1f} to 1, and {MIN_CONTRAST} to 1 is needed (WCAG 2.2"
-        f" AA). Your pages use {light.act} instead."
+    message = _(
+        "%(color)s is too light for text: its contrast is %(contrast)s to 1, and %(needed)s to 1 is needed"
+        " (WCAG 2.2 AA). Your pages use %(used)s instead."
     )
+    return message % {
+        "color": color,
+        "contrast": format_number(Decimal(str(found)), decimals=1),
+        "needed": format_number(Decimal(str(MIN_CONTRAST))),
+        "used": light.act,
+    }
 
 
 def make_palette(color: str, *, towards: str, grounds: Sequence[str], on_act: str) -> Palette:

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -77,18 +78,20 @@ def restore(request: PageRequest, *, reservation: str) -> HttpResponse:
     except BadSignature:
         key = None
     if key != booking.public_id:
-        messages.error(request, "It is too late to undo this. Make a new reservation for the guest.")
+        messages.error(request, _("It is too late to undo this. Make a new reservation for the guest."))
         return redirect_back(request, booking)
     run = partial(commands.undo_cancellation, booking, from_json(former), version=version)
     try:
         run(mail=UUID(mail) if mail else None, now=timezone.now(), actor=request.access.actor)
     except ApiError as refusal:
-        messages.error(request, f"Not undone. {refusal.message}")
+        messages.error(request, _("Not undone. %(reason)s") % {"reason": refusal.message})
         return redirect_back(request, booking)
-    message = f"The reservation of {booking.customer_name} is restored"
+    values = {"guest": booking.customer_name, "tables": ", ".join(booking.tables)}
     if booking.tables:
-        message += f" at {', '.join(booking.tables)}"
+        message = _("The reservation of %(guest)s is restored at %(tables)s.") % values
+    else:
+        message = _("The reservation of %(guest)s is restored.") % values
     if former["tables"] != booking.tables:
-        message += f". {', '.join(former['tables'])} was taken in the meantime"
-    messages.success(request, f"{message}.")
+        message += " " + _("%(tables)s was taken in the meantime.") % {"tables": ", ".join(former["tables"])}
+    messages.success(request, message)
     return redirect_back(request, booking)

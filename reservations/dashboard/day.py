@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -45,7 +46,7 @@ def day(request: PageRequest) -> HttpResponse:
 def live(request: PageRequest) -> HttpResponse:
     """Return the updated day, or 204 if it has not changed since the digest `seen`."""
     now = timezone.now()
-    work, _ = load_service_day(request.access.venue, parse_day(request.GET.get("day")), now=now)
+    work, _today = load_service_day(request.access.venue, parse_day(request.GET.get("day")), now=now)
     if request.GET.get("seen") == day_digest(work, now=now):
         return HttpResponse(status=204)
     return render(request, "reservations/day_fragment.html", context_of(request, work, now=now))
@@ -91,7 +92,7 @@ def add_to_waitlist(request: PageRequest) -> HttpResponse:
         except ApiError as refusal:
             form.add_domain_error(refusal)
         else:
-            messages.success(request, f"{reservation.customer_name} is on the waiting list.")
+            messages.success(request, _("%(guest)s is on the waiting list.") % {"guest": reservation.customer_name})
             return redirect_to_day(request, reservation.starts_at)
     context = {"form": form, "day": day, "sees_guests": request.access.may_view(Right.GUESTS)}
     return render(request, "reservations/waitlist_add.html", context, status=400 if form.errors else 200)

@@ -14,6 +14,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
@@ -245,7 +246,8 @@ class DaySheet:
         return [
             Tick(
                 *self.columns_of(slots[0].starts_at, slots[-1].seated_until),
-                f"{slots[0].period.name} {slots[0].time:%H:%M} to {slots[-1].time:%H:%M}",
+                _("%(name)s %(first)s to %(last)s")
+                % {"name": slots[0].period.name, "first": f"{slots[0].time:%H:%M}", "last": f"{slots[-1].time:%H:%M}"},
             )
             for slots in spans.values()
         ]

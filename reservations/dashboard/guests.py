@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -35,7 +37,7 @@ def guests(request: PageRequest) -> HttpResponse:
     if len(query) >= search.MIN_QUERY_LENGTH:
         found = search.search(venue, query, now=now)
     elif query:
-        hint = f"Enter at least {search.MIN_QUERY_LENGTH} letters or digits."
+        hint = _("Enter at least %(count)s letters or digits.") % {"count": search.MIN_QUERY_LENGTH}
     else:
         found = search.list_recent(venue, now=now)
     context = {"found": found, "query": query, "hint": hint, "max_shown": search.MAX_GUESTS, "venue": venue}
@@ -71,14 +73,22 @@ def get_guest(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]
 
 class NoteForm(forms.Form):
     note = forms.CharField(
+        label=gettext_lazy("Note"),
         required=False,
         max_length=2000,
         widget=forms.Textarea({"rows": 4}),
-        help_text="Visible to staff only. Guests have the right to request a copy.",
+        help_text=gettext_lazy("Visible to staff only. Guests have the right to request a copy."),
     )
-    tags = forms.CharField(required=False, max_length=300, help_text="Separated by commas: regular, nut allergy")
+    tags = forms.CharField(
+        label=gettext_lazy("Tags"),
+        required=False,
+        max_length=300,
+        help_text=gettext_lazy("Separated by commas: regular, nut allergy"),
+    )
     seen = forms.DateTimeField(
-        required=False, widget=forms.HiddenInput, error_messages={"invalid": "Reload the page and try again."}
+        required=False,
+        widget=forms.HiddenInput,
+        error_messages={"invalid": gettext_lazy("Reload the page and try again.")},
     )
 
     def clean_note(self) -> str:
@@ -87,9 +97,9 @@ class NoteForm(forms.Form):
     def clean_tags(self) -> list[str]:
         tags = list(dict.fromkeys(tag.strip() for tag in self.cleaned_data["tags"].split(",") if tag.strip()))
         if any(len(tag) > 30 for tag in tags):
-            raise forms.ValidationError("A tag can have at most 30 characters.")
+            raise forms.ValidationError(_("A tag can have at most 30 characters."))
         if len(tags) > profiles.MAX_TAGS:
-            raise forms.ValidationError(f"A guest can have at most {profiles.MAX_TAGS} tags.")
+            raise forms.ValidationError(_("A guest can have at most %(most)s tags.") % {"most": profiles.MAX_TAGS})
         return tags
 
 
@@ -112,7 +122,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
         except ApiError as refusal:
             form.add_error("note", refusal.message)
         else:
-            messages.success(request, "Note saved.")
+            messages.success(request, _("Note saved."))
             return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
     rows = list(found.reservations.order_by("-starts_at", "-id")[: MAX_VISITS + 1])
     context = {
@@ -144,7 +154,7 @@ def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
     if other_id:
         other, second = get_guest(request, other_id)
         if request.method == "POST":
-            run_with_message(request, lambda: profiles.merge(found, second, now=now), "The guests were merged.")
+            run_with_message(request, lambda: profiles.merge(found, second, now=now), _("The guests were merged."))
             return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
         context |= {
             "other": other,
@@ -164,9 +174,9 @@ def split(request: PageRequest, *, reservation: str) -> HttpResponse:
     key = decode("gst", request.POST.get("profile", ""))
     away = next((profile for profile in found.profiles[1:] if profile.pk == key), None)
     if away is None:
-        raise Http404("There is no such guest.")
+        raise Http404(_("There is no such guest."))
     away.venue = booking.venue
-    run_with_message(request, lambda: profiles.split(away, now=timezone.now()), "The guests were separated.")
+    run_with_message(request, lambda: profiles.split(away, now=timezone.now()), _("The guests were separated."))
     return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
 
 
@@ -188,8 +198,12 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
         except ApiError as refusal:
             context["error"] = refusal
             return render(request, "reservations/guests_erase.html", context, status=400)
-        reservations = "1 reservation was" if count == 1 else f"{count} reservations were"
-        messages.success(request, f"The guest was erased. {reservations} anonymised.")
+        message = ngettext(
+            "The guest was erased. %(count)s reservation was anonymised.",
+            "The guest was erased. %(count)s reservations were anonymised.",
+            count,
+        )
+        messages.success(request, message % {"count": count})
         return redirect("guests", venue=booking.venue.public_id)
     return render(
         request, "reservations/guests_erase.html", context | {"statistics": found.statistics(now=timezone.now())}

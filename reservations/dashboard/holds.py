@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -29,8 +30,8 @@ def release(request: PageRequest, *, hold: str) -> HttpResponse:
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
-        tables = ", ".join(found.tables)
-        messages.success(request, f"The hold of {tables} at {found.time:%H:%M} was released. The table is free.")
+        message = _("The hold of %(tables)s at %(time)s was released. The table is free.")
+        messages.success(request, message % {"tables": ", ".join(found.tables), "time": f"{found.time:%H:%M}"})
     address = reverse("reservation-day", kwargs={"venue": venue.public_id})
     return redirect(f"{address}?day={day}" if day else address)
 

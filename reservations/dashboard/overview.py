@@ -1,8 +1,12 @@
 """The covers of the last seven days on the overview."""
 
+from decimal import Decimal
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.dashboard.week_charts import WEEK, build_chart, compare_days, compare_hours, last_seven_days
@@ -24,22 +28,25 @@ def show_week(request: PageRequest) -> HttpResponse:
     def sum_week(name: str, *, weeks_before: int = 0) -> int:
         return sum(getattr(days.get(day - weeks_before * WEEK, Covers()), name) for day in week)
 
+    def format_covers(value: Decimal | int) -> str:
+        return ngettext("%(count)s cover", "%(count)s covers", int(value)) % {"count": value}
+
     context = {
         "charts": [
             build_chart(
-                "Covers by day",
+                _("Covers by day"),
                 compare_days(today, lambda day: days.get(day, Covers()).covers),
-                format_value=lambda value: f"{value} covers",
+                format_value=format_covers,
             ),
             build_chart(
-                "Covers by hour today",
+                _("Covers by hour today"),
                 compare_hours(lambda hour: hours.get(hour, 0), lambda hour: hours_before.get(hour, 0)),
-                format_value=lambda value: f"{value} covers",
+                format_value=format_covers,
             ),
         ],
         "counts": [
             (label, sum_week(name), sum_week(name, weeks_before=1))
-            for label, name in (("No-shows", "no_shows"), ("Cancelled reservations", "cancelled"))
+            for label, name in ((_("No-shows"), "no_shows"), (_("Cancelled reservations"), "cancelled"))
         ],
     }
     return render(request, "reservations/overview_week.html", context)

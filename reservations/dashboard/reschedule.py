@@ -12,10 +12,14 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
+from framework.languages import format_long_day
 from reservations.booking import commands, table_assignment
 from reservations.booking.availability import Place, list_free_places
 from reservations.booking.service_day import ServiceDay
@@ -30,7 +34,9 @@ from reservations.dashboard.url_params import (
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import GRACE_PERIOD, can_email, find_unsent_mail, withdraw_mail
 
-OUT_OF_RANGE = f"Enter a date from {FIRST_DAY.year} to {LAST_DAY.year}."
+OUT_OF_RANGE = format_lazy(
+    gettext_lazy("Enter a date from {first} to {last}."), first=FIRST_DAY.year, last=LAST_DAY.year
+)
 MAX_TABLES = 50
 # In the forms, `time` is a field.
 Clock = time
@@ -40,14 +46,16 @@ class DateTimeForm(forms.Form):
     """A date and a time in the venue's time zone."""
 
     day = forms.DateField(
+        label=gettext_lazy("Day"),
         input_formats=["%Y-%m-%d"],
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
         validators=[MinValueValidator(FIRST_DAY, OUT_OF_RANGE), MaxValueValidator(LAST_DAY, OUT_OF_RANGE)],
     )
     time = forms.TimeField(
+        label=gettext_lazy("Time"),
         input_formats=["%H:%M", "%H:%M:%S"],
         widget=forms.TimeInput({"type": "time", "list": "slots"}, format="%H:%M"),
-        help_text="In the restaurant's time zone",
+        help_text=gettext_lazy("In the restaurant's time zone"),
     )
 
     def clean_time(self) -> Clock | None:
@@ -79,7 +87,7 @@ class MoveForm(DateTimeForm):
         except (ValueError, RecursionError):
             names = None
         if not isinstance(names, list) or len(names) > MAX_TABLES or not all(isinstance(name, str) for name in names):
-            raise forms.ValidationError("Select tables from the list.")
+            raise forms.ValidationError(_("Select tables from the list."))
         return names
 
     def clean(self) -> dict[str, Any]:
@@ -204,8 +212,22 @@ def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpRe
 
 
 def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
-    tables = f" at {', '.join(booking.tables)}" if booking.tables else ", without a table"
-    where = f"{booking.time:%H:%M} on {booking.date:%A %d %B}{tables}"
-    if is_same:
-        return f"{booking.customer_name} was not moved: {where}."
-    return f"{booking.customer_name} was moved {'back ' if is_undone else ''}to {where}."
+    values = {
+        "guest": booking.customer_name,
+        "time": f"{booking.time:%H:%M}",
+        "day": format_long_day(booking.date),
+        "tables": ", ".join(booking.tables),
+    }
+    if is_same and booking.tables:
+        message = _("%(guest)s was not moved: %(time)s on %(day)s at %(tables)s.")
+    elif is_same:
+        message = _("%(guest)s was not moved: %(time)s on %(day)s, without a table.")
+    elif is_undone and booking.tables:
+        message = _("%(guest)s was moved back to %(time)s on %(day)s at %(tables)s.")
+    elif is_undone:
+        message = _("%(guest)s was moved back to %(time)s on %(day)s, without a table.")
+    elif booking.tables:
+        message = _("%(guest)s was moved to %(time)s on %(day)s at %(tables)s.")
+    else:
+        message = _("%(guest)s was moved to %(time)s on %(day)s, without a table.")
+    return message % values

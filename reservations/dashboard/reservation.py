@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,9 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+from django_stubs_ext import StrPromise
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
@@ -21,6 +25,7 @@ from framework.languages import format_moment
 from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.booking.service_day import ServiceDay, service_date_of
 from reservations.dashboard import cancellation
+from reservations.dashboard.history import list_changes
 from reservations.dashboard.url_params import (
     choose_mail_delay,
     get_reservation,
@@ -43,26 +48,35 @@ Arrival, Status = Reservation.Arrival, Reservation.Status
 MAX_LINES = 50
 MAX_PARTY_SIZE = 500
 EVENT_LABELS = {
-    "reservation.created": "Booked",
-    "reservation.updated": "Changed",
-    "reservation.confirmed": "Confirmed",
-    "reservation.cancelled": "Cancelled",
+    "reservation.created": gettext_lazy("Booked"),
+    "reservation.updated": pgettext_lazy("reservation", "Changed"),
+    "reservation.confirmed": pgettext_lazy("reservation", "Confirmed"),
+    "reservation.cancelled": pgettext_lazy("reservation", "Cancelled"),
 }
 # By the name in the URL: the command, and the message after it.
-COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
-    "arrived": (partial(check_in.record_arrival, arrival=Arrival.ARRIVED), "{} has arrived."),
-    "seated": (partial(check_in.record_arrival, arrival=Arrival.SEATED), "{} is seated."),
-    "finished": (partial(check_in.record_arrival, arrival=Arrival.FINISHED), "{} has left. The table is free."),
+COMMANDS: dict[str, tuple[Callable[..., Any], StrPromise]] = {
+    "arrived": (partial(check_in.record_arrival, arrival=Arrival.ARRIVED), gettext_lazy("{guest} has arrived.")),
+    "seated": (partial(check_in.record_arrival, arrival=Arrival.SEATED), gettext_lazy("{guest} is seated.")),
+    "finished": (
+        partial(check_in.record_arrival, arrival=Arrival.FINISHED),
+        gettext_lazy("{guest} has left. The table is free."),
+    ),
     "no-show": (
         partial(check_in.record_arrival, arrival=Arrival.NO_SHOW),
-        "{} is marked as no-show. The table is free.",
+        gettext_lazy("{guest} is marked as no-show. The table is free."),
     ),
-    "confirm": (partial(commands.set_status, status=Status.CONFIRMED), "The reservation of {} was confirmed."),
-    "cancel": (partial(commands.set_status, status=Status.CANCELLED), "The reservation of {} was cancelled."),
-    "offer": (waitlist.offer_table, "A table was offered to {}."),
-    "accept": (waitlist.accept_offer, "The reservation of {} was confirmed."),
-    "decline": (waitlist.decline_offer, "{} was removed from the waiting list."),
-    "return-deposit": (terms.return_kept, "The deposit of {} is returned."),
+    "confirm": (
+        partial(commands.set_status, status=Status.CONFIRMED),
+        gettext_lazy("The reservation of {guest} was confirmed."),
+    ),
+    "cancel": (
+        partial(commands.set_status, status=Status.CANCELLED),
+        gettext_lazy("The reservation of {guest} was cancelled."),
+    ),
+    "offer": (waitlist.offer_table, gettext_lazy("A table was offered to {guest}.")),
+    "accept": (waitlist.accept_offer, gettext_lazy("The reservation of {guest} was confirmed.")),
+    "decline": (waitlist.decline_offer, gettext_lazy("{guest} was removed from the waiting list.")),
+    "return-deposit": (terms.return_kept, gettext_lazy("The deposit of {guest} is returned.")),
 }
 
 # The steps that cancel: staff choose whether the guest is emailed.
@@ -96,20 +110,34 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
         "agreed": agreed,
         "deposit": terms.format_amount(agreed.deposit_usdc) if agreed and agreed.deposit_usdc else "",
         "held_until": waitlist.offer_expires_at(booking) if stage == Stage.OFFERED else booking.confirm_by,
-        "events": [
-            {
-                "at": event.created_at,
-                "label": EVENT_LABELS.get(event.type, event.type),
-                "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
-            }
-            for event in Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[:MAX_LINES]
-        ],
+        "events": list_events(booking),
         "mails": booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES],
         "unsent_mail": find_unsent_mail(booking, now=now),
         "work_day": service_date_of(booking.venue, at=booking.starts_at),
         "may_change": booking.status != Status.CANCELLED,
         "sees_guests": request.access.may_view(Right.GUESTS) and booking.erased_at is None,
     }
+
+
+def format_actor(actor: str) -> str:
+    if actor.startswith("key:"):
+        return _("API key %(name)s") % {"name": actor.removeprefix("key:")}
+    return actor.removeprefix("staff:")
+
+
+def list_events(booking: Reservation) -> list[dict[str, Any]]:
+    """Return the history, newest first: when, what, by whom, and what an update has changed. One query."""
+    # One more, to which the oldest line is compared.
+    events = list(Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[: MAX_LINES + 1])
+    return [
+        {
+            "at": event.created_at,
+            "label": EVENT_LABELS.get(event.type, event.type),
+            "actor": format_actor(event.actor),
+            "changes": list_changes(former.record, event.record) if former else [],
+        }
+        for event, former in zip_longest(events[:MAX_LINES], events[1:])
+    ]
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
@@ -131,15 +159,18 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
         }
         return render(request, "reservations/confirm_action.html", context)
     command, text = COMMANDS[name]
-    done = text.format(booking.customer_name)
+    done = text.format(guest=booking.customer_name)
     if name in CANCELLATIONS:
         cancellation.cancel(request, booking, command, done)
         return redirect_back(request, booking)
     run = partial(command, booking, now=timezone.now(), actor=request.access.actor)
     if run_with_message(request, run, done) and name == "offer":
         until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
-        notice = "We email the guest." if waitlist.can_mail_offers(booking) else "Call the guest: no email is sent."
-        messages.info(request, f"{', '.join(booking.tables)} is held until {until}. {notice}")
+        if waitlist.can_mail_offers(booking):
+            notice = _("%(tables)s is held until %(until)s. We email the guest.")
+        else:
+            notice = _("%(tables)s is held until %(until)s. Call the guest: no email is sent.")
+        messages.info(request, notice % {"tables": ", ".join(booking.tables), "until": until})
     return redirect_back(request, booking)
 
 
@@ -155,7 +186,8 @@ def withdraw(request: PageRequest, *, reservation: str) -> HttpResponse:
     with transaction.atomic():
         table_assignment.lock_reservation(booking)
         is_withdrawn = form.is_valid() and withdraw_mail(booking, form.cleaned_data["mail"])
-    text = "The guest is not emailed." if is_withdrawn else "The email has been sent already, or is being sent."
+    withdrawn, sent = _("The guest is not emailed."), _("The email has been sent already, or is being sent.")
+    text = withdrawn if is_withdrawn else sent
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(text)
     (messages.success if is_withdrawn else messages.error)(request, text)
@@ -181,7 +213,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
         except ApiError as refusal:
             form.add_domain_error(refusal)
         else:
-            messages.success(request, f"The reservation of {fresh.customer_name} was changed.")
+            messages.success(request, _("The reservation of %(guest)s was changed.") % {"guest": fresh.customer_name})
             return redirect("reservation", venue=fresh.venue.public_id, reservation=reservation)
     stored = get_reservation(request, reservation)
     can_notify = can_email(stored, GuestMail.Kind.CHANGED, now=timezone.now())
@@ -222,18 +254,22 @@ def new(request: PageRequest) -> HttpResponse:
 
 
 def add_created_message(request: PageRequest, reservation: Reservation, *, has_tables: bool) -> None:
-    what = f"The reservation of {reservation.customer_name} was"
+    level = messages.SUCCESS
     if reservation.status == Status.PENDING:
-        messages.success(request, f"{what} created and awaits your approval.")
-    elif reservation.tables or not has_tables:
-        where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
-        messages.success(request, f"{what} confirmed{where}.")
+        message = _("The reservation of %(guest)s was created and awaits your approval.")
+    elif reservation.tables:
+        message = _("The reservation of %(guest)s was confirmed at %(tables)s.")
+    elif not has_tables:
+        message = _("The reservation of %(guest)s was confirmed.")
     else:
-        messages.warning(request, f"{what} confirmed, but no table is free: choose one.")
+        level = messages.WARNING
+        message = _("The reservation of %(guest)s was confirmed, but no table is free: choose one.")
+    values = {"guest": reservation.customer_name, "tables": ", ".join(reservation.tables)}
+    messages.add_message(request, level, message % values)
 
 
 class WalkInForm(forms.Form):
-    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=MAX_PARTY_SIZE)
+    party_size = forms.IntegerField(label=gettext_lazy("Guests"), min_value=1, max_value=MAX_PARTY_SIZE)
 
 
 @page(Right.RESERVATIONS, section="day", methods=("POST",))
@@ -242,7 +278,7 @@ def walk_in(request: PageRequest) -> HttpResponse:
     venue, now = request.access.venue, timezone.now()
     form = WalkInForm(request.POST)
     if not form.is_valid():
-        messages.error(request, f"Enter the number of guests, 1 to {MAX_PARTY_SIZE}.")
+        messages.error(request, _("Enter the number of guests, 1 to %(most)s.") % {"most": MAX_PARTY_SIZE})
     else:
         try:
             party_size = form.cleaned_data["party_size"]
@@ -250,7 +286,14 @@ def walk_in(request: PageRequest) -> HttpResponse:
         except ApiError as refusal:
             messages.error(request, refusal.message)
         else:
-            where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
-            until = format_moment(reservation.ends_at, venue.timezone)
-            messages.success(request, f"A party of {reservation.party_size} is seated{where}, until {until}.")
+            if reservation.tables:
+                message = _("A party of %(count)s is seated at %(tables)s, until %(until)s.")
+            else:
+                message = _("A party of %(count)s is seated, until %(until)s.")
+            values = {
+                "count": reservation.party_size,
+                "tables": ", ".join(reservation.tables),
+                "until": format_moment(reservation.ends_at, venue.timezone),
+            }
+            messages.success(request, message % values)
     return redirect_to_day(request, now)

@@ -4,6 +4,7 @@ import re
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.search import Hit, Source
 from accounts.onboarding_steps import build_venue_url
@@ -30,14 +31,15 @@ def find_reservation(access: Access, text: str) -> str | None:
 
 def find_reservations(access: Access, text: str, limit: int) -> list[Hit]:
     """Return the reservations of guests whose name, email address or number contains the text, latest first."""
-    venue = access.venue
+    local = zone(access.venue.timezone)
     return [
         Hit(
             name,
             build_venue_url("reservation", access, reservation=encode(PREFIX, key)),
-            f"{date_format(starts_at.astimezone(zone(venue.timezone)), 'SHORT_DATETIME_FORMAT')}, {status}",
+            f"{date_format(starts_at.astimezone(local), 'SHORT_DATETIME_FORMAT')},"
+            f" {Reservation.Status(status).label.lower()}",
         )
-        for key, name, _email, _phone, starts_at, status, _arrival in search.find_rows(venue, text, limit=limit)
+        for key, name, _email, _phone, starts_at, status, _arrival in search.find_rows(access.venue, text, limit=limit)
     ]
 
 
@@ -56,10 +58,10 @@ def find_guests(access: Access, text: str, limit: int) -> list[Hit]:
 SOURCES = (
     Source(
         position=20,
-        label="Reservations",
+        label=gettext_lazy("Reservations"),
         rights=(Right.RESERVATIONS,),
         find=find_reservations,
         find_exact=find_reservation,
     ),
-    Source(position=30, label="Guests", rights=(Right.GUESTS,), find=find_guests, list_page="guests"),
+    Source(position=30, label=gettext_lazy("Guests"), rights=(Right.GUESTS,), find=find_guests, list_page="guests"),
 )

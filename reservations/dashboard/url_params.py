@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest
 from accounts.models import Venue
@@ -36,7 +37,7 @@ def parse_day(text: str | None) -> date | None:
     except ValueError:
         day = None
     if day is None or not FIRST_DAY <= day <= LAST_DAY:
-        raise Http404("There is no such day.")
+        raise Http404(_("There is no such day."))
     return day
 
 
@@ -45,7 +46,7 @@ def parse_moment(text: str | None) -> datetime | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > LAST_MOMENT:
-        raise Http404("There is no such time.")
+        raise Http404(_("There is no such time."))
     return datetime.fromtimestamp(int(text), UTC)
 
 
@@ -54,7 +55,7 @@ def get_reservation(request: PageRequest, public_id: str) -> Reservation:
     key = decode(PREFIX, public_id)
     reservation = Reservation.objects.filter(venue=request.access.venue, pk=key).first() if key else None
     if reservation is None:
-        raise Http404("There is no such reservation.")
+        raise Http404(_("There is no such reservation."))
     reservation.venue = request.access.venue
     return reservation
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
+from django.utils.translation import gettext as _
 
 from accounts.models import EventType, Venue
 from framework.db.sql_files import read_sql
@@ -47,15 +48,17 @@ def parse_names(text: str) -> list[str]:
             continue
         first, last, kind = int(row["first"]), int(row["last"]), row["kind"]
         if row["last_kind"].strip() not in ("", kind.strip()) or last < first or last - first >= MAX_TABLES:
-            raise InvalidTableNames(f"“{part}” is not a valid range of at most {MAX_TABLES} tables. Example: T1-T12.")
+            message = _("“%(text)s” is not a valid range of at most %(most)s tables. Example: T1-T12.")
+            raise InvalidTableNames(message % {"text": part, "most": MAX_TABLES})
         width = len(row["first"]) if row["first"].startswith("0") else 0
         names.extend(f"{kind}{number:0{width}d}" for number in range(first, last + 1))
     if not 1 <= len(names) <= MAX_TABLES:
-        raise InvalidTableNames(f"Enter 1 to {MAX_TABLES} tables.")
+        raise InvalidTableNames(_("Enter 1 to %(most)s tables.") % {"most": MAX_TABLES})
     if long := next((name for name in names if len(name) > MAX_NAME_LENGTH), None):
-        raise InvalidTableNames(f"A name can have at most {MAX_NAME_LENGTH} characters: “{long}” has more.")
+        message = _("A name can have at most %(most)s characters: “%(name)s” has more.")
+        raise InvalidTableNames(message % {"most": MAX_NAME_LENGTH, "name": long})
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InvalidTableNames(f"“{twice}” is duplicated.")
+        raise InvalidTableNames(_("“%(name)s” is duplicated.") % {"name": twice})
     return names
 
 
@@ -64,7 +67,8 @@ def add_tables(venue: Venue, *, names: str, seats_min: int, seats_max: int, area
     new = parse_names(names)
     known = Table.objects.filter(venue=venue, name__in=new).order_by("name").values_list("name", flat=True)
     if known:
-        raise InvalidTableNames(f"These tables already exist: {', '.join(known)}. Nothing was added.")
+        message = _("These tables already exist: %(names)s. Nothing was added.")
+        raise InvalidTableNames(message % {"names": ", ".join(known)})
     rows = [
         Table(venue=venue, area=area, name=name, seats_min=seats_min, seats_max=seats_max, priority=0) for name in new
     ]
@@ -72,7 +76,8 @@ def add_tables(venue: Venue, *, names: str, seats_min: int, seats_max: int, area
         with transaction.atomic():
             Table.objects.bulk_create(rows)
     except IntegrityError as error:
-        raise InvalidTableNames("Another user has just added one of these tables. Nothing was added.") from error
+        message = _("Another user has just added one of these tables. Nothing was added.")
+        raise InvalidTableNames(message) from error
     return len(rows)
 
 
@@ -84,16 +89,19 @@ def delete_row(row: Any) -> None:
                 # A concurrent change of a combination waits for this lock.
                 Table.objects.select_for_update().filter(pk=row.pk).first()
                 if combinations := list(row.combinations.order_by("name").values_list("name", flat=True)):
-                    raise RowInUse(f"{row.name} is part of {', '.join(combinations)}. Remove it from there first.")
+                    message = _("%(name)s is part of %(combinations)s. Remove it from there first.")
+                    raise RowInUse(message % {"name": row.name, "combinations": ", ".join(combinations)})
             row.delete()
     except ProtectedError as error:
         if isinstance(row, Area):
             names = row.tables.order_by("name").values_list("name", flat=True)
-            raise RowInUse(f"{row.name} contains tables: {', '.join(names)}. Move them first.") from error
-        raise RowInUse(
-            f"{row.name} has past or upcoming reservations. Make it inactive instead:"
+            message = _("%(name)s contains tables: %(tables)s. Move them first.")
+            raise RowInUse(message % {"name": row.name, "tables": ", ".join(names)}) from error
+        message = _(
+            "%(name)s has past or upcoming reservations. Make it inactive instead:"
             " it is then not assigned to new reservations."
-        ) from error
+        )
+        raise RowInUse(message % {"name": row.name}) from error
 
 
 def rename(table: Table, *, now: datetime, actor: str) -> None:

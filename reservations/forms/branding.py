@@ -3,6 +3,8 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from PIL import Image
 
 from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
@@ -16,23 +18,31 @@ class BrandingForm(forms.Form):
 
     color = forms.RegexField(
         "^#[0-9a-fA-F]{6}$",
-        label="Color",
+        label=_("Color"),
         widget=forms.TextInput({"type": "color"}),
-        help_text=f"Of buttons and links. Without a color of your own it is {OUR_COLOR}. A color in which texts"
-        " cannot be read is adjusted.",
-        error_messages={"invalid": f"Enter a color such as {OUR_COLOR}."},
+        help_text=format_lazy(
+            _(
+                "Of buttons and links. Without a color of your own it is {color}. A color in which texts"
+                " cannot be read is adjusted."
+            ),
+            color=OUR_COLOR,
+        ),
+        error_messages={"invalid": format_lazy(_("Enter a color such as {color}."), color=OUR_COLOR)},
     )
     logo = forms.FileField(
-        label="Logo", required=False, help_text=f"On white. {HELP_TEXT}", widget=forms.FileInput({"accept": ACCEPT})
-    )
-    removes_logo = forms.BooleanField(label="Remove the logo", required=False)
-    photo = forms.FileField(
-        label="Photo",
+        label=_("Logo"),
         required=False,
-        help_text="Cropped to three times as wide as high.",
+        help_text=format_lazy("{} {}", _("On white."), HELP_TEXT),
         widget=forms.FileInput({"accept": ACCEPT}),
     )
-    removes_photo = forms.BooleanField(label="Remove the photo", required=False)
+    removes_logo = forms.BooleanField(label=_("Remove the logo"), required=False)
+    photo = forms.FileField(
+        label=_("Photo"),
+        required=False,
+        help_text=_("Cropped to a ratio of 3 to 1."),
+        widget=forms.FileInput({"accept": ACCEPT}),
+    )
+    removes_photo = forms.BooleanField(label=_("Remove the photo"), required=False)
 
     def __init__(self, *args: Any, branding: Branding | None, **options: Any) -> None:
         super().__init__(*args, **options)

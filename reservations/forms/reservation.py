@@ -23,6 +23,7 @@ MAX_QUOTED_MINUTES = 600
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
+IN_ZONE = gettext_lazy("In the restaurant's time zone")
 PHONE_HELP = gettext_lazy("Begin numbers of other countries with + and the country code.")
 
 
@@ -86,7 +87,7 @@ class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
         values["customer_phone"] = values.get("customer_phone") or None
         has_contact = values["customer_email"] or values["customer_phone"]
         if self.instance.needs_contact and not (has_contact or self.errors):
-            self.add_error("customer_email", "Enter an email address or a phone number.")
+            self.add_error("customer_email", _("Enter an email address or a phone number."))
         venue = self.get_venue()
         if venue and values.get("date") and values.get("time"):
             try:
@@ -105,8 +106,8 @@ class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
 class NewReservationForm(ReservationForm):
     is_confirmed = forms.BooleanField(
         required=False,
-        label="Confirmed",
-        help_text="The guest is notified by email. If off, the reservation is pending.",
+        label=gettext_lazy("Confirmed"),
+        help_text=gettext_lazy("The guest is notified by email. If off, the reservation is pending."),
     )
 
 
@@ -122,16 +123,18 @@ class StaffReservationForm(ReservationForm):
             "special_requests": forms.Textarea({"rows": 3}),
         }
         labels: ClassVar = {
-            "customer_name": "Name",
-            "customer_email": "Email",
-            "date": "Date",
-            "party_size": "Guests",
-            "special_requests": "Notes",
+            "customer_name": gettext_lazy("Name"),
+            "customer_email": gettext_lazy("Email"),
+            "date": gettext_lazy("Date"),
+            "time": gettext_lazy("Time"),
+            "party_size": gettext_lazy("Guests"),
+            "special_requests": gettext_lazy("Notes"),
+            "tables": gettext_lazy("Tables"),
         }
-        help_texts: ClassVar = {"date": "", "time": "In the restaurant's time zone", "tables": ""}
+        help_texts: ClassVar = {"date": "", "time": IN_ZONE, "tables": ""}
 
-    customer_phone = forms.CharField(label="Phone", required=False, max_length=40, help_text=PHONE_HELP)
-    tables_help = "If none is selected, the reservation has no table."
+    customer_phone = forms.CharField(label=gettext_lazy("Phone"), required=False, max_length=40, help_text=PHONE_HELP)
+    tables_help = gettext_lazy("If none is selected, the reservation has no table.")
 
     def __init__(self, *args: Any, tables: Sequence[str], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -140,6 +143,7 @@ class StaffReservationForm(ReservationForm):
             # In the given order, with tables that the reservation has but that are no longer active.
             known = dict.fromkeys([*tables, *self.instance.tables])
             chosen = forms.MultipleChoiceField(
+                label=gettext_lazy("Tables"),
                 choices=[(name, name) for name in known],
                 required=False,
                 widget=forms.CheckboxSelectMultiple,
@@ -148,15 +152,15 @@ class StaffReservationForm(ReservationForm):
             chosen.show_hidden_initial = tables_field.show_hidden_initial
             self.fields["tables"] = chosen
         else:
-            tables_field.help_text = "Free text, separated by commas"
+            tables_field.help_text = _("Free text, separated by commas")
 
 
 class NewStaffReservationForm(StaffReservationForm):
-    tables_help = "If none is selected, the best free table is assigned."
+    tables_help = gettext_lazy("If none is selected, the best free table is assigned.")
     is_confirmed = forms.BooleanField(
         required=False,
-        label="Confirmed",
-        help_text="The guest is notified by email. If off, the reservation awaits your approval.",
+        label=gettext_lazy("Confirmed"),
+        help_text=gettext_lazy("The guest is notified by email. If off, the reservation awaits your approval."),
     )
 
 
@@ -172,24 +176,28 @@ class WaitlistForm(ReservationForm):
         fields = EDITABLE
         widgets = StaffReservationForm.Meta.widgets
         labels = StaffReservationForm.Meta.labels
-        help_texts: ClassVar = {"date": "", "customer_email": "Without email and phone, call the party by its name."}
+        help_texts: ClassVar = {
+            "date": "",
+            "customer_email": gettext_lazy("Without email and phone, call the party by its name."),
+        }
 
     field_order = ("customer_name", "party_size", "quoted_minutes", "date", "time")
     quoted_minutes = forms.IntegerField(
-        label="Quoted wait",
+        label=gettext_lazy("Quoted wait"),
         min_value=1,
         max_value=MAX_QUOTED_MINUTES,
         required=False,
         widget=forms.NumberInput({"inputmode": "numeric", "step": 5}),
-        help_text="Minutes",
+        help_text=gettext_lazy("Minutes"),
     )
-    customer_phone = forms.CharField(label="Phone", required=False, max_length=40, help_text=PHONE_HELP)
+    customer_phone = forms.CharField(label=gettext_lazy("Phone"), required=False, max_length=40, help_text=PHONE_HELP)
 
     def __init__(self, *args: Any, now: datetime, **options: Any) -> None:
         super().__init__(*args, **options)
         self.now = now
         self.fields["time"].required = False
-        self.fields["time"].help_text = "In the restaurant's time zone. Without it, the end of the quoted wait."
+        help_text = _("In the restaurant's time zone. Without it, the end of the quoted wait.")
+        self.fields["time"].help_text = help_text
 
     def clean_time(self) -> time | None:  # type: ignore[override]
         return super().clean_time() if self.cleaned_data["time"] else None
@@ -199,7 +207,7 @@ class WaitlistForm(ReservationForm):
         if values.get("time") is None and "time" not in self.errors:
             local_now = self.now.astimezone(ZoneInfo(venue.timezone))
             if values.get("quoted_minutes") is None or values.get("date") not in (None, local_now.date()):
-                self.add_error("time", "Enter a time.")
+                self.add_error("time", _("Enter a time."))
             else:
                 wanted = self.now + timedelta(minutes=values["quoted_minutes"])
                 local = wanted.astimezone(ZoneInfo(venue.timezone))

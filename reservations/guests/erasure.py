@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Event, EventType, IdempotentCall, Venue, WebhookDelivery
 from framework.errors import InvalidRequest
@@ -51,16 +52,17 @@ def erase(guest: Guest, *, name: str, typed: str, now: datetime, actor: str) -> 
     to erase theirs. Raises NameMismatch, HasUpcomingReservation; then nothing is changed.
     """
     if " ".join(typed.split()).casefold() != " ".join(name.split()).casefold():
-        raise NameMismatch("Type the exact name shown above.", param="typed")
+        raise NameMismatch(_("Type the exact name shown above."), param="typed")
     with transaction.atomic():
         GUESTS_LOCK.acquire(guest.venue.pk)
         rows = list(guest.reservations.order_by("pk").select_for_update(no_key=True))
         upcoming = [row for row in rows if row.status != Reservation.Status.CANCELLED and row.ends_at > now]
         if upcoming:
-            when = f"{upcoming[0].time:%H:%M} on {upcoming[0].date}"
-            raise HasUpcomingReservation(
-                f"The guest has a reservation at {when}. Cancel it first, or wait until it is over."
+            message = _(
+                "The guest has a reservation at %(time)s on %(day)s. Cancel it first, or wait until it is over."
             )
+            values = {"time": f"{upcoming[0].time:%H:%M}", "day": upcoming[0].date}
+            raise HasUpcomingReservation(message % values)
         erase_reservations(rows, guest=guest, now=now, actor=actor)
         for eraser in CONTACT_ERASERS:
             eraser(guest.venue, guest.contacts)

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Lower
 from django.db.models.lookups import In
+from django.utils.translation import gettext as _
 
 from accounts.models import Venue
 from framework.db.locks import AdvisoryLock
@@ -93,7 +94,7 @@ def normalize_contacts(customer_email: str | None, customer_phone: str | None) -
 def hash_contact(*, customer_email: str | None, customer_phone: str | None) -> str:
     """Return a keyed hash of the email address, or else of the number; a suffix like `+news` is ignored."""
     if customer_email:
-        name, _, domain = customer_email.casefold().rpartition("@")
+        name, _at, domain = customer_email.casefold().rpartition("@")
         contact = f"{name.partition('+')[0] or name}@{domain}"
     else:
         contact = customer_phone or ""
@@ -111,7 +112,7 @@ def guest_of_reservation(reservation: Reservation) -> Guest:
     """Return the guest of the reservation. About three queries for each matching round. Raises NoContactData."""
     contacts = normalize_contacts(reservation.customer_email, reservation.customer_phone)
     if not contacts:
-        raise NoContactData("This reservation has no contact data.")
+        raise NoContactData(_("This reservation has no contact data."))
     return find_guest(reservation.venue, contacts)
 
 
@@ -119,7 +120,7 @@ def find_guest(venue: Venue, contacts: Iterable[str]) -> Guest:
     """Return the guest with one of these contacts, with all contacts that are connected to them."""
     known = set(contacts)
     profiles: list[GuestProfile] = []
-    for _ in range(MAX_MATCHING_ROUNDS):
+    for _round in range(MAX_MATCHING_ROUNDS):
         before = len(known)
         profiles = list_profiles(venue, known)
         known |= set(GuestContact.objects.filter(profile__in=profiles).values_list("address", flat=True))
@@ -148,7 +149,7 @@ def save_note(guest: Guest, *, text: str, tags: Sequence[str], seen: datetime | 
     with transaction.atomic():
         profile = ensure_profile(guest, now=now)
         if profile.updated_at not in (seen, now) or (seen is None and profile.updated_at != now):
-            raise NoteChanged("Another user has changed this note. Check it and try again.", param="note")
+            raise NoteChanged(_("Another user has changed this note. Check it and try again."), param="note")
         profile.note, profile.tags, profile.updated_at = text, list(tags)[:MAX_TAGS], now
         profile.save()
     return profile
@@ -175,7 +176,7 @@ def merge(guest: Guest, other: Guest, *, now: datetime) -> GuestProfile:
     with transaction.atomic():
         target, source = ensure_profile(guest, now=now), ensure_profile(other, now=now)
         if target.pk == source.pk:
-            raise AlreadyMerged("These guests are already merged.")
+            raise AlreadyMerged(_("These guests are already merged."))
         GuestProfile.objects.filter(Q(pk=source.pk) | Q(merged_into=source)).update(merged_into=target)
         target.note = "\n".join(text for text in (target.note, source.note) if text)[:2000]
         target.tags = list(dict.fromkeys([*target.tags, *source.tags]))[:MAX_TAGS]
@@ -191,4 +192,5 @@ def split(profile: GuestProfile, *, now: datetime) -> None:
         GuestProfile.objects.filter(pk=profile.pk).update(merged_into=None, updated_at=now)
         contacts = list(profile.contacts.values_list("address", flat=True))
         if len(find_guest(profile.venue, contacts).profiles) > 1:
-            raise SharedContact("These guests share an email address or phone number, so they cannot be separated.")
+            message = _("These guests share an email address or phone number, so they cannot be separated.")
+            raise SharedContact(message)

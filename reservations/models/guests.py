@@ -3,6 +3,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accounts.models import Venue
 from framework.public_ids import PublicId, new_id
@@ -13,20 +15,20 @@ class GuestMail(models.Model):
     """One email to one guest, inserted in the transaction of the change and sent by reservations.mail.queue."""
 
     class Kind(models.TextChoices):
-        CONFIRMED = "confirmed", "confirmed"
-        REQUESTED = "requested", "request received"
-        WAITLISTED = "waitlisted", "added to the waiting list"
-        OFFERED = "offered", "table offered"
-        CANCELLED = "cancelled", "cancelled"
-        EMAIL_CONFIRMATION = "email_confirmation", "confirm the booking"
-        CHANGED = "changed", "changed"
-        REMINDER = "reminder", "reminder"
+        CONFIRMED = "confirmed", pgettext_lazy("email about a reservation", "confirmed")
+        REQUESTED = "requested", _("request received")
+        WAITLISTED = "waitlisted", _("added to the waiting list")
+        OFFERED = "offered", _("table offered")
+        CANCELLED = "cancelled", pgettext_lazy("email about a reservation", "cancelled")
+        EMAIL_CONFIRMATION = "email_confirmation", _("confirm the booking")
+        CHANGED = "changed", pgettext_lazy("email about a reservation", "changed")
+        REMINDER = "reminder", _("reminder")
 
     class State(models.TextChoices):
-        PENDING = "pending"
-        SENT = "sent"
-        FAILED = "failed"
-        DROPPED = "dropped", "outdated"
+        PENDING = "pending", pgettext_lazy("email", "Pending")
+        SENT = "sent", pgettext_lazy("email", "Sent")
+        FAILED = "failed", pgettext_lazy("email", "Failed")
+        DROPPED = "dropped", pgettext_lazy("email", "outdated")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="guest_mails")

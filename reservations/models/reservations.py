@@ -9,6 +9,8 @@ from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat, Lower, Upper
 from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode
@@ -54,21 +56,21 @@ class Reservation(models.Model):
     """A reservation or a request for one."""
 
     class Status(models.TextChoices):
-        CONFIRMED = "confirmed"
-        PENDING = "pending"
-        CANCELLED = "cancelled"
+        CONFIRMED = "confirmed", pgettext_lazy("reservation", "Confirmed")
+        PENDING = "pending", pgettext_lazy("reservation", "Pending")
+        CANCELLED = "cancelled", pgettext_lazy("reservation", "Cancelled")
 
     class PendingReason(models.TextChoices):
-        MANUAL = "manual", "staff confirm each reservation"
-        LARGE_PARTY = "large_party", "large party"
-        WAITLIST = "waitlist", "no table is free"
-        EMAIL_CONFIRMATION = "email_confirmation", "not confirmed by email yet"
+        MANUAL = "manual", gettext_lazy("staff confirm each reservation")
+        LARGE_PARTY = "large_party", gettext_lazy("large party")
+        WAITLIST = "waitlist", gettext_lazy("no table is free")
+        EMAIL_CONFIRMATION = "email_confirmation", gettext_lazy("not confirmed by email yet")
 
     class Arrival(models.TextChoices):
-        ARRIVED = "arrived"
-        SEATED = "seated"
-        FINISHED = "finished"
-        NO_SHOW = "no_show", "no-show"
+        ARRIVED = "arrived", pgettext_lazy("party", "Arrived")
+        SEATED = "seated", pgettext_lazy("party", "Seated")
+        FINISHED = "finished", pgettext_lazy("party", "Finished")
+        NO_SHOW = "no_show", gettext_lazy("no-show")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="reservations", db_index=False)
@@ -246,7 +248,9 @@ class Reservation(models.Model):
             ]
         )
         if not moved and self.status != status:
-            raise InvalidTransition(f"This reservation is {self.status} and cannot become {status}.", param="status")
+            message = _("This reservation is %(status)s and cannot become %(wanted)s.")
+            labels = {"status": self.get_status_display().lower(), "wanted": self.Status(status).label.lower()}
+            raise InvalidTransition(message % labels, param="status")
         return bool(moved)
 
 

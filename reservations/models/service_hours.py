@@ -5,6 +5,8 @@ from datetime import time, timedelta
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -37,7 +39,7 @@ class ServicePeriod(models.Model):
             models.CheckConstraint(
                 name="service_period_has_weekdays",
                 condition=Q(weekdays__contained_by=[0, 1, 2, 3, 4, 5, 6], weekdays__len__gte=1),
-                violation_error_message="Weekdays are numbers from 0 (Monday) to 6 (Sunday).",
+                violation_error_message=gettext_lazy("Weekdays are numbers from 0 (Monday) to 6 (Sunday)."),
             ),
             models.CheckConstraint(
                 name="service_period_slots_of_5_to_240_minutes", condition=Q(slot_min__gte=5, slot_min__lte=240)
@@ -54,12 +56,13 @@ class ServicePeriod(models.Model):
                     turn_6_min__range=(15, 720),
                     turn_more_min__range=(15, 720),
                 ),
-                violation_error_message="Guests stay 15 to 720 minutes.",
+                violation_error_message=gettext_lazy("Guests stay 15 to 720 minutes."),
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.name}, {self.first_seating:%H:%M} to {self.last_seating:%H:%M}"
+        times = {"first": f"{self.first_seating:%H:%M}", "last": f"{self.last_seating:%H:%M}"}
+        return _("%(name)s, %(first)s to %(last)s") % {"name": self.name, **times}
 
     @property
     def is_overnight(self) -> bool:
@@ -104,9 +107,9 @@ class Closure(models.Model):
             models.CheckConstraint(
                 name="closure_last_date_not_before_first",
                 condition=Q(last_date__gte=F("first_date")),
-                violation_error_message="The last day is before the first.",
+                violation_error_message=gettext_lazy("The last day is before the first."),
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.first_date} to {self.last_date}"
+        return pgettext("dates", "%(first)s to %(last)s") % {"first": self.first_date, "last": self.last_date}

@@ -4,6 +4,7 @@ from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -48,7 +49,7 @@ class Table(models.Model):
             models.CheckConstraint(
                 name="table_seats_valid",
                 condition=Q(seats_min__gte=1, seats_max__gte=F("seats_min"), seats_max__lte=500),
-                violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
+                violation_error_message=_("Seats are 1 to 500, and the maximum is not below the minimum."),
             ),
         ]
 
@@ -74,7 +75,7 @@ class Combination(models.Model):
             models.CheckConstraint(
                 name="combination_seats_valid",
                 condition=Q(seats_min__gte=1, seats_max__gte=F("seats_min"), seats_max__lte=500),
-                violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
+                violation_error_message=_("Seats are 1 to 500, and the maximum is not below the minimum."),
             ),
         ]
 

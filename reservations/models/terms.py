@@ -7,6 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -52,40 +54,44 @@ class CancellationTerms(models.Model):
             models.CheckConstraint(
                 name="terms_have_weekdays",
                 condition=Q(weekdays__contained_by=[0, 1, 2, 3, 4, 5, 6], weekdays__len__gte=1),
-                violation_error_message="Weekdays are numbers from 0 (Monday) to 6 (Sunday).",
+                violation_error_message=gettext_lazy("Weekdays are numbers from 0 (Monday) to 6 (Sunday)."),
             ),
             models.CheckConstraint(
                 name="terms_party_from_1_to_500",
                 condition=Q(party_from__range=(1, 500)),
-                violation_error_message="The smallest party is of 1 to 500 guests.",
+                violation_error_message=gettext_lazy("The smallest party is of 1 to 500 guests."),
             ),
             models.CheckConstraint(
                 name="terms_last_date_not_before_first",
                 condition=Q(first_date=None) | Q(last_date=None) | Q(last_date__gte=F("first_date")),
-                violation_error_message="The last day is before the first.",
+                violation_error_message=gettext_lazy("The last day is before the first."),
             ),
             models.CheckConstraint(
                 name="terms_free_hours_up_to_168",
                 condition=Q(free_hours=None) | Q(free_hours__lte=MAX_FREE_HOURS),
-                violation_error_message="Guests may have to cancel at most 168 hours (a week) before.",
+                violation_error_message=gettext_lazy("Guests may have to cancel at most 168 hours (a week) before."),
             ),
             models.CheckConstraint(
                 name="terms_deposit_up_to_1000",
                 condition=Q(deposit_usdc=None) | Q(deposit_usdc__gt=0, deposit_usdc__lte=MAX_DEPOSIT_USDC),
-                violation_error_message="A deposit is of 0.01 to 1000 USDC for each guest.",
+                violation_error_message=gettext_lazy("A deposit is of 0.01 to 1000 USDC for each guest."),
             ),
             models.CheckConstraint(
                 name="terms_ask_something",
                 condition=Q(free_hours__isnull=False) | Q(deposit_usdc__isnull=False),
-                violation_error_message="Enter the hours of free cancellation, a deposit, or both.",
+                violation_error_message=gettext_lazy("Enter the hours of free cancellation, a deposit, or both."),
             ),
         ]
 
     def __str__(self) -> str:
-        parties = "All parties" if self.party_from == 1 else f"Parties from {self.party_from} guests"
-        asked = [] if self.free_hours is None else [f"free cancellation until {self.free_hours} hours before"]
+        all_parties, parties = _("All parties"), _("Parties from %(count)s guests") % {"count": self.party_from}
+        parties = all_parties if self.party_from == 1 else parties
+        asked = []
+        if self.free_hours is not None:
+            asked.append(_("free cancellation until %(hours)s hours before") % {"hours": self.free_hours})
         if self.deposit_usdc is not None:
-            asked.append(f"deposit of {self.deposit_usdc.normalize():f} USDC for each guest")
+            deposit = {"amount": f"{self.deposit_usdc.normalize():f}"}
+            asked.append(_("deposit of %(amount)s USDC for each guest") % deposit)
         return f"{parties}: {', '.join(asked)}"
 
 
@@ -96,9 +102,9 @@ class AgreedTerms(models.Model):
     """
 
     class DepositState(models.TextChoices):
-        HELD = "held", "held"
-        KEPT = "kept", "kept for the restaurant"
-        RETURNED = "returned", "returned to the guest"
+        HELD = "held", pgettext_lazy("deposit", "held")
+        KEPT = "kept", gettext_lazy("kept for the restaurant")
+        RETURNED = "returned", gettext_lazy("returned to the guest")
 
     reservation = models.OneToOneField(
         Reservation, on_delete=models.CASCADE, primary_key=True, related_name="agreed_terms"

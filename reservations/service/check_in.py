@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from accounts.models import EventType
 from reservations.booking import table_assignment, terms, waitlist
@@ -59,11 +60,13 @@ def record_arrival(reservation: Reservation, arrival: Reservation.Arrival, *, ac
 def rejection_message(reservation: Reservation, arrival: Reservation.Arrival, *, now: datetime) -> str:
     """Return why this arrival state cannot be recorded now."""
     if reservation.status != Status.CONFIRMED:
-        return f"This reservation is {reservation.status}. Arrivals are recorded for confirmed reservations only."
+        message = _("This reservation is %(status)s. Arrivals are recorded for confirmed reservations only.")
+        return message % {"status": reservation.get_status_display().lower()}
     if arrival == Arrival.NO_SHOW and not reservation.arrival and reservation.starts_at > now:
-        return "The reservation time has not been reached yet."
+        return _("The reservation time has not been reached yet.")
     if reservation.starts_at > now + MAX_EARLY:
-        return "Arrivals can be recorded from 12 hours before the reservation time."
+        return _("Arrivals can be recorded from 12 hours before the reservation time.")
     if reservation.arrival is None:
-        return f"This party has not arrived yet, so it cannot be {arrival}."
-    return f"This party is {reservation.arrival} and cannot become {arrival}."
+        return _("This party has not arrived yet, so it cannot be %(wanted)s.") % {"wanted": arrival.label.lower()}
+    labels = {"arrival": Arrival(reservation.arrival).label.lower(), "wanted": arrival.label.lower()}
+    return _("This party is %(arrival)s and cannot become %(wanted)s.") % labels

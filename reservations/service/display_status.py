@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from django.utils.translation import pgettext_lazy
+from django_stubs_ext import StrPromise
+
 from reservations.booking import waitlist
 from reservations.models import Reservation
 from reservations.service.check_in import MAX_EARLY
@@ -33,23 +36,23 @@ class Stage(StrEnum):
 class Badge:
     """How a stage is displayed: label and icon, not only colour."""
 
-    label: str
+    label: StrPromise
     icon: str
     tone: str
 
 
 BADGES = {
-    Stage.REQUESTED: Badge("Request", "bell", "warn"),
-    Stage.UNCONFIRMED: Badge("Awaiting email confirmation", "clock", "warn"),
-    Stage.WAITING: Badge("Waiting", "clock", "warn"),
-    Stage.OFFERED: Badge("Offered", "clock", "info"),
-    Stage.CONFIRMED: Badge("Confirmed", "check", "soft"),
-    Stage.LATE: Badge("Late", "warning", "bad"),
-    Stage.ARRIVED: Badge("Arrived", "people", "info"),
-    Stage.SEATED: Badge("Seated", "table", "good"),
-    Stage.FINISHED: Badge("Finished", "home", "soft"),
-    Stage.NO_SHOW: Badge("No-show", "cross", "bad"),
-    Stage.CANCELLED: Badge("Cancelled", "cross", "soft"),
+    Stage.REQUESTED: Badge(pgettext_lazy("reservation", "Request"), "bell", "warn"),
+    Stage.UNCONFIRMED: Badge(pgettext_lazy("reservation", "Awaiting email confirmation"), "clock", "warn"),
+    Stage.WAITING: Badge(pgettext_lazy("reservation", "Waiting"), "clock", "warn"),
+    Stage.OFFERED: Badge(pgettext_lazy("reservation", "Offered"), "clock", "info"),
+    Stage.CONFIRMED: Badge(pgettext_lazy("reservation", "Confirmed"), "check", "soft"),
+    Stage.LATE: Badge(pgettext_lazy("reservation", "Late"), "warning", "bad"),
+    Stage.ARRIVED: Badge(pgettext_lazy("reservation", "Arrived"), "people", "info"),
+    Stage.SEATED: Badge(pgettext_lazy("reservation", "Seated"), "table", "good"),
+    Stage.FINISHED: Badge(pgettext_lazy("reservation", "Finished"), "home", "soft"),
+    Stage.NO_SHOW: Badge(pgettext_lazy("reservation", "No-show"), "cross", "bad"),
+    Stage.CANCELLED: Badge(pgettext_lazy("reservation", "Cancelled"), "cross", "soft"),
 }
 UNDECIDED = {Stage.REQUESTED, Stage.UNCONFIRMED}
 WAITLISTED = {Stage.WAITING, Stage.OFFERED}
@@ -75,18 +78,28 @@ class Step:
     """A next step; `needs_confirmation` if it has a confirmation page."""
 
     name: str
-    label: str
+    label: StrPromise
     needs_confirmation: bool = False
 
 
-ARRIVE, SEAT, FINISH = Step("arrived", "Arrived"), Step("seated", "Seat"), Step("finished", "Finish")
-ARRIVE_AFTER_NO_SHOW = Step("arrived", "Arrived after all")
-NO_SHOW = Step("no-show", "No-show", needs_confirmation=True)
-CANCEL = Step("cancel", "Cancel", needs_confirmation=True)
-CONFIRM, OFFER = Step("confirm", "Confirm"), Step("offer", "Offer a table")
-ACCEPT, DECLINE = Step("accept", "Guest accepts"), Step("decline", "Guest declines", needs_confirmation=True)
+ARRIVE, SEAT, FINISH = (
+    Step("arrived", pgettext_lazy("reservation", "Arrived")),
+    Step("seated", pgettext_lazy("reservation", "Seat")),
+    Step("finished", pgettext_lazy("reservation", "Finish")),
+)
+ARRIVE_AFTER_NO_SHOW = Step("arrived", pgettext_lazy("reservation", "Arrived after all"))
+NO_SHOW = Step("no-show", pgettext_lazy("reservation", "No-show"), needs_confirmation=True)
+CANCEL = Step("cancel", pgettext_lazy("reservation", "Cancel"), needs_confirmation=True)
+CONFIRM, OFFER = (
+    Step("confirm", pgettext_lazy("reservation", "Confirm")),
+    Step("offer", pgettext_lazy("reservation", "Offer a table")),
+)
+ACCEPT, DECLINE = (
+    Step("accept", pgettext_lazy("reservation", "Guest accepts")),
+    Step("decline", pgettext_lazy("reservation", "Guest declines"), needs_confirmation=True),
+)
 # Of a deposit that is kept, whatever the stage.
-RETURN_DEPOSIT = Step("return-deposit", "Return the deposit", needs_confirmation=True)
+RETURN_DEPOSIT = Step("return-deposit", pgettext_lazy("reservation", "Return the deposit"), needs_confirmation=True)
 STEPS: dict[Stage, tuple[Step, ...]] = {
     Stage.REQUESTED: (CONFIRM, CANCEL),
     Stage.UNCONFIRMED: (CONFIRM, CANCEL),

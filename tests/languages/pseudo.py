@@ -11,7 +11,7 @@ from babel.messages.mofile import write_mo
 from django.test import override_settings
 from django.utils.translation import trans_real
 
-from tests.languages import catalogs
+from config.management.commands import collect_texts
 
 # Babel has its formats of dates and numbers, and Django texts of its own, which have no brackets.
 LANGUAGE = "nl"
@@ -25,7 +25,7 @@ ATTRIBUTES = {"aria-label", "title", "alt", "placeholder"}
 def activated(folder: Path) -> Iterator[None]:
     """Use the catalogue in place of that of LANGUAGE."""
     catalog = Catalog(locale=LANGUAGE)
-    for forms, context in catalogs.texts_of_the_code():
+    for forms, context in collect_texts.all_texts():
         bracketed = tuple(f"{OPEN}{form}{CLOSE}" for form in forms)
         catalog.add(
             forms if len(forms) > 1 else forms[0],

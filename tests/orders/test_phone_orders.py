@@ -94,7 +94,7 @@ def test_sizes_and_extras_of_a_line_are_chosen(venue: Venue, host: Client) -> No
     chosen = host.post(at(venue), values | {"group-size": "large", "nested-large": "ham", "do": "chosen:0"})
     text = chosen.content.decode()
     assert "Large, Ham" in text
-    assert "34.50 EUR" in text
+    assert "€34.50" in text
     # Asked again, the answers are the chosen ones.
     answers = host.post(at(venue), form_of(chosen, "phone-order") | {"do": "choose:0"})
     again = form_of(answers, "phone-order")
@@ -129,15 +129,15 @@ def test_choices_that_are_not_of_the_form_are_those_of_the_menu(venue: Venue, ho
 def test_the_server_adds_counts_and_prices(venue: Venue, host: Client, menu: Menu) -> None:
     answer = host.get(at(venue))
     for do, quantities, total in (
-        ("add:margherita", ["1"], "9.50 EUR"),
-        ("add:tiramisu", ["1", "1"], "16.00 EUR"),
-        ("add:margherita", ["2", "1"], "25.50 EUR"),
-        ("increase:1", ["2", "2"], "32.00 EUR"),
-        ("decrease:0", ["1", "2"], "22.50 EUR"),
-        ("decrease:0", ["1", "2"], "22.50 EUR"),
-        ("remove:0", ["2"], "13.00 EUR"),
-        ("increase:7", ["2"], "13.00 EUR"),
-        ("remove:-1", ["2"], "13.00 EUR"),
+        ("add:margherita", ["1"], "€9.50"),
+        ("add:tiramisu", ["1", "1"], "€16.00"),
+        ("add:margherita", ["2", "1"], "€25.50"),
+        ("increase:1", ["2", "2"], "€32.00"),
+        ("decrease:0", ["1", "2"], "€22.50"),
+        ("decrease:0", ["1", "2"], "€22.50"),
+        ("remove:0", ["2"], "€13.00"),
+        ("increase:7", ["2"], "€13.00"),
+        ("remove:-1", ["2"], "€13.00"),
     ):
         answer = host.post(at(venue), form_of(answer, "phone-order") | {"do": do})
         assert form_of(answer, "phone-order")["quantity"] == quantities

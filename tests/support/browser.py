@@ -93,8 +93,8 @@ def sign_in(page: "Page", *, email: str, password: str = PASSWORD, to: str = "/d
     page.wait_for_url(lambda address: "/account/login" not in address)
 
 
-def offences(page: "Page") -> list[str]:
-    """What axe-core finds serious or critical on the page as it is now: rule and element."""
+def offences(page: "Page", *, every_impact: bool = False) -> list[str]:
+    """What axe-core finds serious or critical, or at all, on the page as it is now: rule and element."""
     from axe_playwright_python.sync_playwright import Axe  # of the group `browser` alone
 
     # It would copy the style sheets into the page, to see if they lock a phone's turning; the policy forbids that.
@@ -102,7 +102,7 @@ def offences(page: "Page") -> list[str]:
     return [
         f"{rule['id']}: {node['html'][:200]}"
         for rule in found
-        if rule["impact"] in ("serious", "critical")
+        if every_impact or rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]
 

@@ -14,6 +14,8 @@ from django.db.models import Q
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.api_keys import one_time_secrets
 from accounts.dashboard.decorators import PageRequest, page
@@ -32,9 +34,13 @@ State = WebhookDelivery.State
 class FilterForm(forms.Form):
     """Filters of the list; an unknown choice means all."""
 
-    state = forms.ChoiceField(choices=[("", "All"), *[(state.value, state.label) for state in State]], required=False)
+    state = forms.ChoiceField(
+        label=gettext_lazy("State"), choices=[("", gettext_lazy("All")), *State.choices], required=False
+    )
     type = forms.ChoiceField(
-        label="Event", choices=[("", "All"), *[(kind.value, kind.value) for kind in EventType]], required=False
+        label=gettext_lazy("Event"),
+        choices=[("", gettext_lazy("All")), *[(kind.value, kind.value) for kind in EventType]],
+        required=False,
     )
 
 
@@ -122,7 +128,7 @@ def resend(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpRespon
     row = get_delivery(request, endpoint, delivery)
     with errors_as_messages(request):
         if endpoints.resend(row, now=timezone.now()):
-            messages.success(request, f"{row.event.public_id} is being resent.")
+            messages.success(request, _("%(event)s is being resent.") % {"event": row.event.public_id})
         else:
-            messages.error(request, f"{row.event.public_id} is being sent right now.")
+            messages.error(request, _("%(event)s is being sent right now.") % {"event": row.event.public_id})
     return redirect("delivery", venue=request.access.venue.public_id, endpoint=endpoint, delivery=row.pk)

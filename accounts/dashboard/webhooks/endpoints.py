@@ -6,6 +6,9 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.api_keys import one_time_secrets
 from accounts.dashboard.decorators import PageRequest, page
@@ -24,21 +27,28 @@ class EndpointForm(forms.Form):
     """URL, description and event types of an endpoint."""
 
     url = forms.CharField(
-        label="URL",
+        label=gettext_lazy("URL"),
         max_length=ssrf_guard.MAX_URL_LENGTH,
         validators=[ssrf_guard.validate_url],
-        help_text="Example: https://hooks.example.com/tablewire",
+        help_text=gettext_lazy("Example: https://hooks.example.com/tablewire"),
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
     )
-    description = forms.CharField(max_length=200, required=False, help_text="For your reference: POS, kitchen printer")
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("For your reference: POS, kitchen printer"),
+    )
     types = forms.MultipleChoiceField(
-        label="Events",
+        label=gettext_lazy("Events"),
         choices=[
-            (kind.value, f"{kind.value}: {DESCRIPTIONS[kind]}") for kind in EventType if kind != EventType.WEBHOOK_PING
+            (kind.value, format_lazy("{}: {}", kind.value, gettext_lazy(DESCRIPTIONS[kind])))
+            for kind in EventType
+            if kind != EventType.WEBHOOK_PING
         ],
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="If none is selected: all events, including types added later",
+        help_text=gettext_lazy("If none is selected: all events, including types added later"),
     )
 
 
@@ -46,7 +56,7 @@ class SinceForm(forms.Form):
     """The time since which failed deliveries are resent, in the venue's time zone."""
 
     since = forms.DateTimeField(
-        label="Failed since",
+        label=gettext_lazy("Failed since"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
     )
@@ -93,7 +103,7 @@ def edit_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     form = EndpointForm(request.POST or None, initial=initial)
     if form.is_valid():
         endpoints.update(row, **form.cleaned_data)
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return redirect_to_endpoint(row, request)
     context = {"form": form, "endpoint": row}
     return render(request, "accounts/webhook_form.html", context, status=400 if form.errors else 200)
@@ -107,8 +117,10 @@ def rotate_secret(request: PageRequest, *, endpoint: str) -> HttpResponse:
         one_time_secrets.store(request, endpoints.rotate_secret(row, now=now), of=row.public_id, now=now)
         messages.success(
             request,
-            "The secret was rotated. Deliveries are signed with both secrets for 24 hours:"
-            " update your server by then.",
+            _(
+                "The secret was rotated. Deliveries are signed with both secrets for 24 hours:"
+                " update your server by then."
+            ),
         )
     return redirect_to_endpoint(row, request)
 
@@ -118,11 +130,11 @@ def set_enabled(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Enable or disable the endpoint."""
     row = get_endpoint(request, endpoint)
     if request.POST.get("to") == "on":
-        message = "The endpoint is enabled." if endpoints.enable(row) else "The endpoint was already enabled."
+        message = _("The endpoint is enabled.") if endpoints.enable(row) else _("The endpoint was already enabled.")
     elif endpoints.disable(row, now=timezone.now()):
-        message = "The endpoint is disabled. Pending deliveries are marked as failed; you can resend them."
+        message = _("The endpoint is disabled. Pending deliveries are marked as failed; you can resend them.")
     else:
-        message = "The endpoint was already disabled."
+        message = _("The endpoint was already disabled.")
     messages.success(request, message)
     return redirect_to_endpoint(row, request)
 
@@ -132,7 +144,7 @@ def send_test_event(request: PageRequest, *, endpoint: str) -> HttpResponse:
     row = get_endpoint(request, endpoint)
     with errors_as_messages(request):
         endpoints.send_test_event(row, actor=request.access.actor, now=timezone.now())
-        messages.success(request, "A test event is being sent.")
+        messages.success(request, _("A test event is being sent."))
     return redirect_to_endpoint(row, request)
 
 
@@ -144,11 +156,12 @@ def resend_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
         form = SinceForm(request.POST)
         is_valid = form.is_valid()
     if not is_valid:
-        messages.error(request, "Enter a date and a time. Nothing was resent.")
+        messages.error(request, _("Enter a date and a time. Nothing was resent."))
         return redirect_to_endpoint(row, request)
     with errors_as_messages(request):
         number = endpoints.resend_failed(row, since=form.cleaned_data["since"], now=timezone.now())
-        messages.success(request, f"{number} {'delivery is' if number == 1 else 'deliveries are'} being resent.")
+        text = ngettext("%(number)s delivery is being resent.", "%(number)s deliveries are being resent.", number)
+        messages.success(request, text % {"number": number})
     return redirect_to_endpoint(row, request)
 
 
@@ -158,6 +171,6 @@ def delete_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     row = get_endpoint(request, endpoint)
     if request.method == "POST":
         endpoints.delete(row)
-        messages.success(request, f"Deleted: {row.url}")
+        messages.success(request, _("Deleted: %(url)s") % {"url": row.url})
         return redirect("webhooks", venue=request.access.venue.public_id)
     return render(request, "accounts/webhook_remove.html", {"endpoint": row})

@@ -4,6 +4,8 @@
 
 (() => {
   const board = document.getElementById("board");
+  // With the texts of this script, in the language of the page.
+  const texts = board.dataset;
   const dialog = document.getElementById("cancel-dialog");
   const connection = document.getElementById("connection");
   const announcement = document.getElementById("new-orders");
@@ -83,7 +85,7 @@
     if (minutes < 60) return `${minutes} min`;
     const hours = Math.floor(minutes / 60);
     if (hours < 24) return `${hours} h ${String(minutes % 60).padStart(2, "0")} min`;
-    return `${Math.floor(hours / 24)} day${hours >= 48 ? "s" : ""}`;
+    return hours < 48 ? texts.day : texts.days.replace("{count}", Math.floor(hours / 24));
   }
   function updateAges() {
     for (const card of cards()) {
@@ -101,7 +103,7 @@
   let isOn = recall("board-sound");
   function updateSoundButton() {
     soundButton.setAttribute("aria-pressed", String(isOn));
-    soundButton.querySelector("span").textContent = isOn ? "Sound is on" : "Sound on";
+    soundButton.querySelector("span").textContent = isOn ? texts.soundOn : texts.soundOff;
     soundHint.hidden = !isOn || (audio !== null && audio.state === "running");
   }
   async function resumeAudio() {
@@ -198,7 +200,7 @@
   }
   function updatePrintButton() {
     printButton.setAttribute("aria-pressed", String(isAutoPrint));
-    printButton.querySelector("span").textContent = isAutoPrint ? "Auto-print is on" : "Auto-print";
+    printButton.querySelector("span").textContent = isAutoPrint ? texts.printOn : texts.printOff;
   }
   printButton.hidden = false;
   printButton.addEventListener("click", () => {
@@ -223,7 +225,7 @@
   }
   function updateTitle() {
     const waiting = Number(seen().dataset.waiting);
-    document.title = `${waiting ? `(${waiting}) ` : ""}Orders · ${board.dataset.venue}`;
+    document.title = `${waiting ? `(${waiting}) ` : ""}${texts.title} · ${texts.venue}`;
   }
   function announceNew() {
     const [fresh, hiddenNumber] = findNew();
@@ -236,7 +238,7 @@
     }
     const names = fresh.slice(0, 5).map((card) => `${card.dataset.number}, ${card.dataset.kind}`);
     if (hiddenNumber) names.push(hiddenNumber);
-    announcement.textContent = `New order: ${names.join("; ")}`;
+    announcement.textContent = `${texts.newOrder} ${names.join("; ")}`;
     playSound();
   }
 
@@ -342,14 +344,14 @@
     if (link) {
       const anchor = document.createElement("a");
       anchor.href = link;
-      anchor.textContent = "Sign in again";
+      anchor.textContent = texts.signIn;
       connection.append(" ", anchor);
     }
     connection.hidden = false;
   }
   function showLost() {
     const at = lastAnswer.toLocaleTimeString("en-GB", { timeZone: board.dataset.zoneOf });
-    showConnection(`Not connected. Last update: ${at}. Retrying every second.`);
+    showConnection(texts.lost.replace("{time}", at));
   }
   document.addEventListener("htmx:afterRequest", (event) => {
     const { xhr, elt, successful } = event.detail;
@@ -368,13 +370,13 @@
       dialog.querySelector("[data-problem]").textContent = xhr.responseText;
       return;
     }
-    if (xhr.status === 401) showConnection("You are signed out. This page no longer updates.", `/account/login/?next=${location.pathname}`);
+    if (xhr.status === 401) showConnection(texts.signedOut, `/account/login/?next=${location.pathname}`);
     else if (xhr.status === 403 || xhr.status === 404) {
-      if (isMove) showToast("You do not have permission to change this order. Reload the page.");
-      else showConnection("You no longer have access to this board. Ask the owner of the restaurant.");
+      if (isMove) showToast(texts.forbidden);
+      else showConnection(texts.noAccess);
     } else {
       showLost();
-      if (isMove) showToast("Not saved: there is no connection. Try again when it is back.");
+      if (isMove) showToast(texts.unsaved);
     }
     if (isMove) {
       for (const button of document.querySelectorAll("[data-move]:disabled")) button.disabled = false;
@@ -445,6 +447,7 @@
   packCards();
   updateSoundButton();
   updatePrintButton();
+  document.body.classList.add("ready");
   printNew();
   // A browser that is started for it plays the sound without a tap.
   resumeAudio();

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -26,12 +27,12 @@ def edit(request: PageRequest) -> HttpResponse:
         for name in IMAGES:
             if values[name] or values.get(f"removes_{name}"):
                 set_image(venue, name, values[name], now=now)
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return redirect("setup-branding", venue=venue.public_id)
     color = (branding and branding.color) or colors.OUR_COLOR
     context = {
         "form": form,
-        "palettes": zip(("Light", "Dark"), colors.make_palettes(color), colors.PAPERS, strict=True),
+        "palettes": zip((_("Light"), _("Dark")), colors.make_palettes(color), colors.PAPERS, strict=True),
         "explanation": colors.explain(color),
     }
     return render(request, "reservations/setup_branding.html", context, status=400 if form.is_bound else 200)

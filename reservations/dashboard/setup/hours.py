@@ -9,12 +9,15 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.dates import WEEKDAYS_ABBR
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
+from framework.languages import format_month
 from reservations.booking.availability import find_closure
 from reservations.booking.venue_time import local_today
-from reservations.forms.setup import WEEKDAYS, format_weekdays
+from reservations.forms.setup import format_weekdays
 from reservations.models import Closure, ServicePeriod
 
 MONTHS = 6
@@ -54,15 +57,20 @@ class Week:
                 y=TOP + day * ROW + 4,
                 width=max((end - start) * HOUR // 60, 6),
                 name=period.name,
-                times=f"{period.first_seating:%H:%M} to {period.last_seating:%H:%M}",
+                times=format_times(period),
                 has_room=(end - start) * HOUR // 60 >= 8 * len(period.name),
             )
             for period, (start, end) in zip(periods, spans, strict=True)
             for day in sorted(period.weekdays)
         )
         hours = tuple((LEFT + (hour - first) * HOUR, f"{hour % 24:02d}") for hour in range(first, last + 1))
-        days = tuple((TOP + day * ROW, name[:3]) for day, name in enumerate(WEEKDAYS))
+        days = tuple((TOP + day * ROW, str(WEEKDAYS_ABBR[day])) for day in range(7))
         return cls(blocks, hours, days, width=LEFT + (last - first) * HOUR + 16, height=TOP + 7 * ROW)
+
+
+def format_times(period: ServicePeriod) -> str:
+    times = {"first": f"{period.first_seating:%H:%M}", "last": f"{period.last_seating:%H:%M}"}
+    return _("%(first)s to %(last)s") % times
 
 
 def list_months(today: date, closures: Sequence[Closure]) -> Iterator[dict[str, Any]]:
@@ -73,7 +81,7 @@ def list_months(today: date, closures: Sequence[Closure]) -> Iterator[dict[str, 
             tuple((day, find_closure(day, closures)) if day.month == month else None for day in week)
             for week in calendar.Calendar().monthdatescalendar(year, month)
         )
-        yield {"name": f"{calendar.month_name[month]} {year}", "weeks": weeks}
+        yield {"name": format_month(date(year, month, 1)), "weeks": weeks}
 
 
 @page(Right.VENUE, section="venue")
@@ -86,12 +94,13 @@ def hours(request: PageRequest) -> HttpResponse:
     closures = closures[:MAX_SHOWN]
     context = {
         "periods": [
-            (period, "every day" if len(set(period.weekdays)) == 7 else format_weekdays(period)) for period in periods
+            (period, _("every day") if len(set(period.weekdays)) == 7 else format_weekdays(period))
+            for period in periods
         ],
         "week": Week.of(periods),
         "closures": [closure for closure in closures if closure.last_date >= today],
         "today": today,
         "months": list(list_months(today, list(closures))),
-        "day_names": [name[:2] for name in WEEKDAYS],
+        "day_names": [str(WEEKDAYS_ABBR[day])[:2] for day in range(7)],
     }
     return render(request, "reservations/setup_hours.html", context)

@@ -10,6 +10,9 @@ from django.db.models import Count, Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django_stubs_ext import StrPromise
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.onboarding_steps import Step
@@ -27,10 +30,10 @@ class Kind:
     """A kind of row: its form, and the page that lists it."""
 
     name: str
-    label: str
+    new: StrPromise
     form: Any
     tab: str
-    about: str = ""
+    about: StrPromise | None = None
 
     @property
     def model(self) -> Any:
@@ -43,21 +46,23 @@ class Kind:
 
 # A venue has dozens of tables; the page says when it does not list all.
 MAX_SHOWN = 500
-COMBINED = "Assigned to a party when no single table is large enough and free."
-SEATED = "From the first to the last seating. If the last seating is earlier than the first, it is on the next day."
-ASKED = (
+COMBINED = gettext_lazy("Assigned to a party when no single table is large enough and free.")
+SEATED = gettext_lazy(
+    "From the first to the last seating. If the last seating is earlier than the first, it is on the next day."
+)
+ASKED = gettext_lazy(
     "If several terms apply to a reservation, those with the highest deposit do, and of these the ones with the"
     " longest notice. Existing reservations keep the terms that they were made on."
 )
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("table", "table", setup.VenueTableForm, "tables"),
-        Kind("area", "area", setup.VenueAreaForm, "tables"),
-        Kind("combination", "combination", setup.VenueCombinationForm, "tables", COMBINED),
-        Kind("period", "service period", setup.VenuePeriodForm, "hours", SEATED),
-        Kind("closure", "closed days", setup.VenueClosureForm, "hours"),
-        Kind("term", "cancellation terms", setup.VenueTermsForm, "terms", ASKED),
+        Kind("table", gettext_lazy("New table"), setup.VenueTableForm, "tables"),
+        Kind("area", gettext_lazy("New area"), setup.VenueAreaForm, "tables"),
+        Kind("combination", gettext_lazy("New combination"), setup.VenueCombinationForm, "tables", COMBINED),
+        Kind("period", gettext_lazy("New service period"), setup.VenuePeriodForm, "hours", SEATED),
+        Kind("closure", gettext_lazy("New closed days"), setup.VenueClosureForm, "hours"),
+        Kind("term", gettext_lazy("New cancellation terms"), setup.VenueTermsForm, "terms", ASKED),
     )
 }
 
@@ -71,7 +76,8 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
         request.POST if request.method == "POST" else None, instance=row, venue=venue, initial=initial
     )
     if form.is_valid() and stored(form, request):
-        messages.success(request, " ".join([f"Saved: {form.instance}.", *closure_notes(form.instance)]))
+        message = _("Saved: %(name)s.") % {"name": form.instance}
+        messages.success(request, " ".join([message, *closure_notes(form.instance)]))
         return redirect(row_kind.list_url, venue=venue.public_id)
     # The stored name: the form has changed its own instance. The venue was checked above.
     saved_name = str(row_kind.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
@@ -98,7 +104,8 @@ def stored(form: Any, request: PageRequest) -> bool:
             else:
                 form.save()
     except IntegrityError:
-        form.add_error(None, "Another user has just used this name, or deleted a related row. Check and try again.")
+        message = _("Another user has just used this name, or deleted a related row. Check and try again.")
+        form.add_error(None, message)
         return False
     return True
 
@@ -114,10 +121,12 @@ def closure_notes(row: Any) -> list[str]:
     ).count()
     if not expected:
         return []
-    return [
-        f"{expected} existing reservation{'s' if expected > 1 else ''} on these days"
-        f" {'are' if expected > 1 else 'is'} not cancelled. You can cancel them in the day view."
-    ]
+    message = ngettext(
+        "%(count)s existing reservation on these days is not cancelled. You can cancel them in the day view.",
+        "%(count)s existing reservations on these days are not cancelled. You can cancel them in the day view.",
+        expected,
+    )
+    return [message % {"count": expected}]
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
@@ -133,7 +142,7 @@ def remove(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
     except ApiError as refusal:
         messages.error(request, refusal.message)
         return redirect("setup-edit-" + kind, venue=venue.public_id, key=key)
-    messages.success(request, f"Deleted: {name}.")
+    messages.success(request, _("Deleted: %(name)s.") % {"name": name})
     return redirect(row_kind.list_url, venue=venue.public_id)
 
 
@@ -148,7 +157,8 @@ def tables(request: PageRequest) -> HttpResponse:
         except ApiError as refusal:
             form.add_error(refusal.param or None, refusal.message)
         else:
-            messages.success(request, f"{number} table{'s' if number > 1 else ''} added.")
+            message = ngettext("%(count)s table added.", "%(count)s tables added.", number)
+            messages.success(request, message % {"count": number})
             return redirect("setup-tables", venue=venue.public_id)
     rows: list[Any] = list(
         Table.objects.filter(venue=venue)
@@ -174,22 +184,22 @@ def terms(request: PageRequest) -> HttpResponse:
     """List the cancellation terms. One query besides those of the layout."""
     venue = request.access.venue
     rows = list(CancellationTerms.objects.filter(venue=venue).order_by("party_from", "first_date", "id")[:MAX_SHOWN])
-    days = [("every day" if len(set(row.weekdays)) == len(WEEKDAYS) else format_weekdays(row)) for row in rows]
+    days = [(_("every day") if len(set(row.weekdays)) == len(WEEKDAYS) else format_weekdays(row)) for row in rows]
     return render(request, "reservations/setup_terms.html", {"rows": list(zip(rows, days, strict=True))})
 
 
 TABLES_STEP = Step(
     position=20,
-    label="Add your tables",
-    why="Reservations are then confirmed automatically if a table is free.",
+    label=gettext_lazy("Add your tables"),
+    why=gettext_lazy("Reservations are then confirmed automatically if a table is free."),
     page="setup-tables",
     right=Right.VENUE,
     is_done=Exists(Table.objects.filter(venue=OuterRef("pk"))),
 )
 HOURS_STEP = Step(
     position=30,
-    label="Set your hours",
-    why="Guests book the times at which you seat them.",
+    label=gettext_lazy("Set your hours"),
+    why=gettext_lazy("Guests book the times at which you seat them."),
     page="setup-hours",
     right=Right.VENUE,
     is_done=Exists(ServicePeriod.objects.filter(venue=OuterRef("pk"))),

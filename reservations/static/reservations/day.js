@@ -5,6 +5,8 @@ const STEP_S = 900;
 const COLUMN_S = 300;
 // Pointer movement in pixels below which a press is not a drag.
 const DRAG_THRESHOLD_PX = 6;
+// Of this script, in the language of the page. The waiting list has none.
+const texts = document.getElementById("picking")?.dataset;
 let drag = null;
 let justDragged = false;
 
@@ -69,9 +71,9 @@ function showPicked() {
   if (!picked) return;
   link.closest(".block").classList.add("picked");
   const name = link.querySelector("bdi").textContent;
-  const place = picked.table ? `at ${picked.table}` : "without a table";
-  const keys = `${clockOf(link, picked.moment)} ${place}. Press Enter to move, or Escape.`;
-  document.querySelector("#picking span").textContent = `${name}: ${picked.isKeyboard ? keys : "tap the new place."}`;
+  const place = placeOf(clockOf(link, picked.moment), picked.table);
+  const text = picked.isKeyboard ? texts.keys.replace("{place}", () => place) : texts.tap;
+  document.querySelector("#picking span").textContent = text.replace("{guest}", () => name);
   document.querySelector("[data-open-picked]").hidden = picked.isKeyboard;
   if (!picked.isKeyboard) return;
   const lane = laneOf(picked.table);
@@ -81,6 +83,10 @@ function showPicked() {
   ghost.setAttribute("aria-hidden", "true");
   lane.append(ghost);
   ghost.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function placeOf(time, table) {
+  return (table ? texts.at : texts.without).replace("{time}", time).replace("{table}", () => table);
 }
 
 function laneOf(table) {
@@ -166,7 +172,7 @@ document.addEventListener("pointermove", (event) => {
   drag.lane = lane;
   lane.classList.add("target");
   drag.moment = momentAt(dx);
-  drag.hint.textContent = `${clockOf(drag.link, drag.moment)} ${lane.dataset.table ? `at ${lane.dataset.table}` : "without a table"}`;
+  drag.hint.textContent = placeOf(clockOf(drag.link, drag.moment), lane.dataset.table);
   drag.hint.style.left = `${event.clientX + 12}px`;
   drag.hint.style.top = `${event.clientY + 16}px`;
 });
@@ -183,7 +189,7 @@ function clockOf(link, moment) {
   const hours = [...document.querySelectorAll(".hours .hour")];
   const minutes = Math.floor((moment - first) / 60);
   const hour = hours[Math.floor(minutes / 60)];
-  if (!hour || minutes < 0) return "this time";
+  if (!hour || minutes < 0) return texts.thisTime;
   return `${hour.textContent.slice(0, 3)}${String(minutes % 60).padStart(2, "0")}`;
 }
 

@@ -31,9 +31,11 @@ def test_the_overview_costs_a_handful_of_queries(venue: Venue) -> None:
     for _ in range(3):
         builders.order(venue)
     builders.key(venue)
-    # The frame's five and the events; the set-up steps read keys, which are not counted here.
-    with costing(6):
-        owner.get(f"/dashboard/{venue.public_id}")
+    # The frame's five, the events, and those of the four fragments; the set-up steps read keys, which are not counted.
+    with costing(23):
+        page = owner.get(f"/dashboard/{venue.public_id}").content.decode()
+    for part in ("orders/today", "reservations/today", "reports/week", "reservations/week"):
+        assert owner.get(f"/dashboard/{venue.public_id}/{part}").content.decode() in page, part
 
 
 def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:

@@ -32,7 +32,16 @@ def test_landing_page_is_public_and_sets_no_cookie() -> None:
     assert response.status_code == 200
     assert not response.cookies
     assert re.findall(r"<h1>(.+?)</h1>", text) == ["Orders, tables and restaurant data over one API"]
-    for path in ("/account/signup/", "/account/login/", "/docs", "/status", "/docs/paying", "/docs/mcp"):
+    for path in (
+        "/account/signup/",
+        "/account/login/",
+        "/docs",
+        "/status",
+        "/terms",
+        "/privacy",
+        "/docs/paying",
+        "/docs/mcp",
+    ):
         assert f'href="{path}"' in text
     assert not re.search(r'\sstyle="|\son\w+="|<script>|<style', text)
 

@@ -82,7 +82,7 @@ def test_a_menu_is_written_published_and_ordered_from(manager: Client, venue: Ve
     assert manager.post(f"{root(venue)}/items/new", dish | {"is_available": "on"}).status_code == 302
     page = text(manager.get(root(venue)))
     assert NASTY not in page
-    assert "9.50 EUR" in page
+    assert "€9.50" in page
     result = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
     assert "The menu was published. Orders are now limited to its dishes and use its prices." in result
     answer = builders.client(venue).post("/api/v1/orders", builders.order_body(), content_type="application/json")

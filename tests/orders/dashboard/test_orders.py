@@ -97,7 +97,7 @@ def test_few_days_are_summed_up(venue: Venue, host: Client) -> None:
     for status in ("pending", "completed", "cancelled"):
         builders.order(venue, status=status)
     text = host.get(at(venue), {"first": "2026-11-21", "last": "2026-11-21"}).content.decode()
-    assert [part.split("<")[0] for part in text.split('class="value">')[1:]] == ["3", "1", "1", "1", "38.00 EUR"]
+    assert [part.split("<")[0] for part in text.split('class="value">')[1:]] == ["3", "1", "1", "1", "€38.00"]
     assert 'class="value">' not in host.get(at(venue), {"first": "2020-11-21", "last": "2026-11-21"}).content.decode()
 
 
@@ -147,7 +147,7 @@ def test_text_search_without_dates_covers_the_last_92_days_and_says_so(venue: Ve
 def test_amounts_have_thousands_separators(venue: Venue, host: Client) -> None:
     builders.menu(venue)
     builders.order(venue, items=[{"menu_item_id": "margherita", "quantity": 200}])
-    assert "1,900.00 EUR" in host.get(at(venue)).content.decode()
+    assert "€1,900.00" in host.get(at(venue)).content.decode()
 
 
 def test_a_page_that_goes_on_from_nowhere_is_the_first(venue: Venue, host: Client) -> None:
@@ -197,7 +197,7 @@ def test_an_order_shows_its_lines_its_money_and_who_did_what(
     # Session, user, venue, part; the order, its lines, its events; the other venues; the message that is shown.
     with django_assert_num_queries(8):
         text = host.get(at(venue, f"/{order.public_id}")).content.decode()
-    for words in ("Margherita", "9.50 EUR", "19.00 EUR", "17.27 EUR", "1.73 EUR", "Pick-up"):
+    for words in ("Margherita", "€9.50", "€19.00", "€17.27", "€1.73", "Pick-up"):
         assert words in text
     assert "<b>Placed</b>" in text
     assert '<b>Completed</b> <span class="quiet">21 Nov 2026, 13:00:00, by <bdi>host@example.com</bdi></span>' in text

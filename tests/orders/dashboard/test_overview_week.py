@@ -43,13 +43,13 @@ def test_sales_are_beside_those_of_a_week_before(osteria: Venue) -> None:
         page = users.member(osteria).get(f"/dashboard/{osteria.public_id}/reports/week").content.decode()
     bars = bars_of(page)
     assert bars[5:7] == [
-        "Tuesday 6 May: 9.50 EUR, a week before 0.00 EUR",
-        "Wednesday 7 May: 19.00 EUR, a week before 28.50 EUR",
+        "Tuesday 6 May: €9.50, a week before €0.00",
+        "Wednesday 7 May: €19.00, a week before €28.50",
     ]
     assert bars[7:] == [
-        "15:00: 0.00 EUR, a week before 28.50 EUR",
-        "16:00: 0.00 EUR, a week before 0.00 EUR",
-        "17:00: 19.00 EUR, a week before 0.00 EUR",
+        "15:00: €0.00, a week before €28.50",
+        "16:00: €0.00, a week before €0.00",
+        "17:00: €19.00, a week before €0.00",
     ]
     assert len(re.findall('class="before" x1', page)) == 2
     assert re.findall('<li><bdi>([^<]+)</bdi> <span class="number">([0-9]+)', page) == [

@@ -199,21 +199,21 @@ def test_only_completed_orders_are_sales(venue: Venue, owner: Client) -> None:
     builders.order(venue)
     page = owner.get(at(venue))
     assert tiles_of(page) == {
-        "Sales": ("25.50 EUR",),
+        "Sales": ("€25.50",),
         "Completed orders": ("2",),
-        "Average order": ("12.75 EUR",),
+        "Average order": ("€12.75",),
         "Cancelled orders": ("1", "25.0% of 4 orders"),
     }
     text = page.content.decode()
-    assert '<th scope="row">Net</th><td class="number">23.18 EUR</td></tr>' in text
-    assert '<th scope="row">Tax</th><td class="number">2.32 EUR</td></tr>' in text
+    assert '<th scope="row">Net</th><td class="number">€23.18</td></tr>' in text
+    assert '<th scope="row">Tax</th><td class="number">€2.32</td></tr>' in text
     assert "1 order is still to do and not in the sales." in text
     assert "Not compared: the first order is from 21 Nov 2026" in text
-    assert "<title>Sat 21 Nov: 25.50 EUR</title>" in text
-    assert "<title>13:00: 25.50 EUR</title>" in text
+    assert "<title>Sat 21 Nov: €25.50</title>" in text
+    assert "<title>13:00: €25.50</title>" in text
     # Of five Saturdays.
-    assert "<title>Saturday: 5.10 EUR</title>" in text
-    assert "The highest bar is Sat 21 Nov: 25.50 EUR." in text
+    assert "<title>Saturday: €5.10</title>" in text
+    assert "The highest bar is Sat 21 Nov: €25.50." in text
 
 
 def test_sales_are_compared_with_the_period_before(venue: Venue, owner: Client) -> None:
@@ -226,13 +226,13 @@ def test_sales_are_compared_with_the_period_before(venue: Venue, owner: Client) 
         builders.order(venue, status=status, now=NOON - timedelta(days=days_ago), items=items)
     page = owner.get(at(venue), {"first": "2026-11-15", "last": "2026-11-21"})
     assert tiles_of(page) == {
-        "Sales": ("57.00 EUR", "Up 20% from 47.50 EUR in the 7 days before"),
+        "Sales": ("€57.00", "Up 20% from €47.50 in the 7 days before"),
         "Completed orders": ("3", "Up 50% from 2 in the 7 days before"),
-        "Average order": ("19.00 EUR", "Down 20% from 23.75 EUR in the 7 days before"),
+        "Average order": ("€19.00", "Down 20% from €23.75 in the 7 days before"),
         "Cancelled orders": ("1", "25.0% of 4 orders; 33.3% of 3 in the 7 days before"),
     }
     text = page.content.decode()
-    assert '<th scope="row">Tax</th><td class="number">5.19 EUR</td><td class="number">4.31 EUR</td></tr>' in text
+    assert '<th scope="row">Tax</th><td class="number">€5.19</td><td class="number">€4.31</td></tr>' in text
     assert "Compared with 8 Nov 2026 to 14 Nov 2026." in text
     one_day = tiles_of(owner.get(at(venue), {"first": "2026-11-21"}))
     assert one_day["Completed orders"] == ("2", "0 on the day before")
@@ -289,7 +289,7 @@ def test_amounts_of_another_currency_are_not_added(venue: Venue, owner: Client) 
         order = builders.order(venue, status="completed")
     Order.objects.filter(pk=order.pk).update(currency="JPY")
     page = owner.get(at(venue))
-    assert tiles_of(page)["Sales"][0] == "19.00 EUR"
+    assert tiles_of(page)["Sales"][0] == "€19.00"
     assert "1 of 2 completed orders have no amounts: they count as orders only." in page.content.decode()
 
 

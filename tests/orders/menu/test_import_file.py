@@ -321,7 +321,7 @@ def test_semicolons_and_tabs_are_accepted_and_decimal_commas_are_reported(venue:
         cells = [("id", "name", "category", "price"), ("a", "A", "Dishes", number), ("b", "B", "Dishes", large)]
         plan = planned(venue, "\n".join(delimiter.join(row) for row in cells))
         assert [row.values["price"] for row in plan.added] == ["9.50"]
-        assert plan.notes == ("1 number(s) with a decimal comma were converted: 9,50 to 9.50.",)
+        assert plan.notes == ("1 number with a decimal comma was converted: 9,50 to 9.50.",)
         assert [fault.line for fault in plan.errors] == [3]
 
 

@@ -88,9 +88,9 @@ def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venu
     page = output(owner.get(at(venue)))
     assert "Your tier Pro from your best wallet Requests a minute 120" in page
     assert "Prices Discounted" in page
-    assert "Support E-mail elevated priority" in page
+    assert "Support E-mail Priority: elevated" in page
     assert "250.00 USD of the token, 0 staked Last read just now" in page
-    assert "To reach Premium hold 750.00 USD more of the token (1,000.00 in all), or stake 5,000 more tokens" in page
+    assert "To reach Premium Hold 750.00 USD more of the token (1,000.00 in all). Or stake 5,000 more tokens" in page
     assert "Reviews Pro 0.004 0.003 25 % less" in page
     assert "Insight Premium 0.01 Premium or higher" in page
 
@@ -161,6 +161,7 @@ def test_a_signature_links_once(venue: Venue, wallets: Mapping[str, Key]) -> Non
     assert again.status_code == 400
     refused = "This message was used before. Each is good once: ask for a new one. Sign the new message above."
     assert refused in output(again)
+    assert letter_on(again)[0] != body["nonce"]
     assert account_of(key) is None
 
 
@@ -188,7 +189,7 @@ def test_sign_in_and_link_signatures_are_not_interchangeable(venue: Venue, walle
     assert (refused.status_code, WalletSession.objects.count()) == (400, 0)
 
 
-def test_another_wallets_signature_links_nothing_and_the_page_has_a_fresh_message(
+def test_another_wallets_signature_links_nothing_and_the_message_can_still_be_signed(
     venue: Venue, wallets: Mapping[str, Key]
 ) -> None:
     owner = users.member(venue)
@@ -201,9 +202,11 @@ def test_another_wallets_signature_links_nothing_and_the_page_has_a_fresh_messag
     answer = owner.post(at(venue, "/wallets/link"), forged)
     assert answer.status_code == 400
     assert "The signature is not of this wallet on this message." in output(answer)
-    assert letter_on(answer)[0] != nonce
+    assert letter_on(answer)[0] == nonce
     assert forged["signature"] in answer.content.decode()
     assert (account_of(wallets["enterprise"]), SpentChallenge.objects.count()) == (None, 0)
+    owner.post(at(venue, "/wallets/link"), forged | {"signature": signature_of(wallets["enterprise"], text)})
+    assert account_of(wallets["enterprise"]) == "Trattoria Ltd"
 
 
 @pytest.mark.parametrize(("minutes", "links"), [(9, True), (10, False)])

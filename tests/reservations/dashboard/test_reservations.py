@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Venue
+from reservations.booking import commands
 from reservations.models import AgreedTerms, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
@@ -257,6 +258,18 @@ def test_staff_change_a_reservation(host: Client, its: Reservation) -> None:
     assert host.post(path, sent)["Location"] == url(its.venue, "/{id}", its=its)
     its.refresh_from_db()
     assert (its.special_requests, its.party_size, its.tables) == ("By the window", 3, ["T1"])
+
+
+def test_the_history_says_what_a_change_has_changed(host: Client, its: Reservation) -> None:
+    guest = {"special_requests": "Window"}
+    commands.update(its, party_size=3, tables=["T2"], guest=guest, actor="staff:h@example.com", now=NOW)
+    page = host.get(url(its.venue, f"/{its.public_id}"))
+    assert [event["changes"] for event in page.context["events"]] == [
+        ["Guests: 4 → 3", "Tables: T1 → T2", "Special requests"],
+        ["Tables: - → T1"],
+        [],
+    ]
+    assert "Guests: 4 → 3" in text(page)
 
 
 @pytest.mark.exhaustive
