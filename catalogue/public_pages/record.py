@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import orjson
 from django.utils.translation import gettext as _
@@ -60,11 +59,11 @@ class RestaurantPage:
 def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary, now: datetime) -> RestaurantPage:
     """Load the page of a restaurant; `url_of` returns the path of another one by its slug.
 
-    About ten queries, two more with an offer. Raises what places.find_place raises.
+    Eight queries, two more with an offer. Raises what places.find_place raises.
     """
     core = orjson.loads(render_record(field_groups.read_record(slug, groups=(field_groups.CORE,), now=now)))
-    zone = ZoneInfo(core["hours"]["timezone"])
-    today = now.astimezone(zone).date()
+    market = vocabulary.markets.get(core["market"])
+    today = now.astimezone(market.zone if market else UTC).date()
     offers: list[SlotDetails] = []
     if core["flow_offer"]:
         slots = list_restaurant_slots(places.find_restaurant(slug), limit=MAX_OFFERS * 2, now=now).rows
@@ -82,7 +81,6 @@ def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary
         )
         for line in (*found.attribution, *attribution_lines(drawn.sources if drawn else ())):
             lines.setdefault(line["source"], line)
-    market = vocabulary.markets.get(core["market"])
     return RestaurantPage(
         core=core,
         city=market.name if market else "",
@@ -106,7 +104,7 @@ def number_pins(hits: Sequence[Mapping[str, Any]], *, href: Callable[[int, Mappi
 
 
 def list_week(slug: str, *, today: date, now: datetime) -> list[Day] | None:
-    """Return the hours of the next seven days with holidays and closures; None if they are not known. Four queries."""
+    """Return the hours of the next seven days with holidays and closures; None if they are not known. Three queries."""
     # With the day before and after, so that no interval is cut at midnight.
     found = date_range.list_hours(slug, first=today - ONE_DAY, last=today + DAYS * ONE_DAY, now=now)
     if found.spans is None:
