@@ -104,7 +104,7 @@ def number_pins(hits: Sequence[Mapping[str, Any]], *, href: Callable[[int, Mappi
 
 
 def list_week(slug: str, *, today: date, now: datetime) -> list[Day] | None:
-    """Return the hours of the next seven days with holidays and closures; None if they are not known. Three queries."""
+    """Return the hours of the next seven days with holidays and closures; None if not known. Three queries."""
     # With the day before and after, so that no interval is cut at midnight.
     found = date_range.list_hours(slug, first=today - ONE_DAY, last=today + DAYS * ONE_DAY, now=now)
     if found.spans is None:
