@@ -50,6 +50,7 @@ urlpatterns = [
     path("llms-full.txt", llms_full),
     path("robots.txt", crawlers.robots),
     path("sitemap.xml", crawlers.sitemap),
+    path("sitemap-pages.xml", crawlers.pages_sitemap),
     path(".well-known/security.txt", crawlers.security),
     # For clients that look there whatever a page links.
     path("favicon.ico", RedirectView.as_view(url="/static/tablewire/mark.svg")),
@@ -64,6 +65,7 @@ urlpatterns = [
     re_path("^photos/(?=dish_)", include("orders.menu.photo_urls")),
     re_path("^photos/(?=img_)", include("reservations.booking_page.image_urls")),
     re_path("^photos(?:/|$)", include("catalogue.photos.views")),
+    path("", include("catalogue.public_pages.urls")),
     path("guest/", include("reservations.self_service.urls")),
     path("book/", include("reservations.booking_page.urls")),
     path("order/", include("orders.ordering_page.urls")),

@@ -195,6 +195,20 @@ def amount(price: Decimal | None) -> str | None:
     return None if price is None else f"{price.normalize():f}"
 
 
+def price_ranges(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
+    """Return the products sold by the call, each with its lowest and highest price in USDC."""
+    return [
+        {
+            "slug": product,
+            "product": product.replace("_", " "),
+            "low": amount(min(rates.values())),
+            "high": amount(max(rates.values())),
+        }
+        for product, rates in sorted(priced.items())
+        if rates and not product.startswith("export_")
+    ]
+
+
 # The OpenAPI document
 def with_prices(content: bytes) -> bytes:
     """Add the current prices to the OpenAPI document of the data API; unchanged while they cannot be read."""

@@ -1,13 +1,14 @@
 """Documents at well-known paths for crawlers, agents and reporters: robots.txt, sitemap.xml and security.txt."""
 
 from datetime import UTC, timedelta
-from xml.sax.saxutils import escape
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from catalogue.public_pages import sitemap as restaurants
+from catalogue.search.text.vocabulary import Vocabulary
 from config.website import docs
 from framework.api import cacheable_documents, error_handler
 from framework.api.urls import public_url
@@ -33,16 +34,25 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """The public pages, in the format of sitemaps.org."""
+    """The index of the sitemaps."""
+    content = restaurants.render_index(["/sitemap-pages.xml", *restaurants.list_files()])
+    return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)
+
+
+@require_safe
+def pages_sitemap(request: HttpRequest) -> HttpResponse:
+    """The public pages that are not of one restaurant."""
     pages = [docs.guides(), docs.decisions()]
-    paths = ["/", "/docs", *(guide.url for guides in pages for guide in guides.values())]
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-        *(f"<url><loc>{escape(public_url(path))}</loc></url>" for path in paths),
-        "</urlset>",
+    cities = sorted(Vocabulary.load().markets)
+    paths = [
+        "/",
+        "/restaurants",
+        *(f"/restaurants?market={city}" for city in cities),
+        "/docs",
+        *(guide.url for guides in pages for guide in guides.values()),
     ]
-    return cacheable_documents.document_response(request, _join(lines), content_type="application/xml")
+    content = "".join(restaurants.render_urlset((path, "") for path in paths))
+    return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)
 
 
 @require_safe

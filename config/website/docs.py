@@ -32,6 +32,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "orders",
         "menus",
         "ordering-page",
+        "pages",
         "booking",
         "guests",
         "languages",

@@ -1,7 +1,5 @@
 """The landing page at `/`: what Tablewire is, with example calls that the page makes."""
 
-from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -59,22 +57,9 @@ def landing(request: HttpRequest) -> HttpResponse:
         "restaurants": f"{extent['restaurants']:,}" if extent else "",
         "reviews": f"{extent['reviews']:,}" if extent and extent["reviews"] else "",
         "free_per_minute": FREE.per_minute,
-        "prices": price_rows(x402_manifest.cached_prices.get_or_stale(max_age_s=CACHE_TTL_S) or {}),
+        "prices": x402_manifest.price_ranges(x402_manifest.cached_prices.get_or_stale(max_age_s=CACHE_TTL_S) or {}),
         "mcp": public_url(MCP),
     }
     response = render(request, "landing/landing.html", context)
     response["Link"] = LINKS
     return response
-
-
-def price_rows(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
-    """The products sold by the call, each with its lowest and highest price in USDC."""
-    return [
-        {
-            "product": product.replace("_", " "),
-            "low": x402_manifest.amount(min(rates.values())),
-            "high": x402_manifest.amount(max(rates.values())),
-        }
-        for product, rates in sorted(priced.items())
-        if rates and not product.startswith("export_")
-    ]

@@ -23,6 +23,7 @@ APPS = ("accounts", "catalogue", "config", "framework", "orders", "payments", "r
 # settings.DASHBOARD_LANGUAGES.
 OF_GUESTS = (
     "catalogue/order_payments/",
+    "catalogue/public_pages/",
     "framework/api/fields.py",
     "framework/languages.py",
     "orders/ordering_page/",
@@ -31,6 +32,7 @@ OF_GUESTS = (
     "reservations/mail/",
     "reservations/self_service/",
     "templates/catalogue/order_payment.html",
+    "templates/catalogue/public_pages/",
     "templates/layout/languages.html",
     "templates/orders/ordering_page/",
     "templates/reservations/booking_page/",

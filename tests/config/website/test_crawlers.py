@@ -33,12 +33,14 @@ def test_robots_may_read_what_is_public(client: Client) -> None:
     ]
 
 
+@pytest.mark.django_db
 def test_the_sitemap_lists_the_landing_page_and_each_guide(client: Client) -> None:
-    response = client.get("/sitemap.xml")
+    assert f"<loc>{BASE}/sitemap-pages.xml</loc>" in client.get("/sitemap.xml").content.decode()
+    response = client.get("/sitemap-pages.xml")
     assert (response.status_code, response["Content-Type"]) == (200, "application/xml")
     listed = [str(element.text) for element in ET.fromstring(response.content).iter() if element.tag.endswith("}loc")]  # noqa: S314  # our own
-    assert listed[:2] == [f"{BASE}/", f"{BASE}/docs"]
-    assert len(listed) == 2 + len(docs.guides()) + len(docs.decisions())
+    assert listed[:3] == [f"{BASE}/", f"{BASE}/restaurants", f"{BASE}/docs"]
+    assert len(listed) == 3 + len(docs.guides()) + len(docs.decisions())
     assert f"{BASE}/docs/mcp" in listed
 
 

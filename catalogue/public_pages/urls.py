@@ -1,0 +1,11 @@
+"""Paths of the pages for people."""
+
+from django.urls import re_path
+
+from catalogue.public_pages import views
+
+urlpatterns = [
+    re_path("^restaurants/?$", views.search_restaurants, name="restaurants"),
+    re_path("^restaurants/(?P<slug>[^/]+)/?$", views.show_restaurant, name="restaurant"),
+    re_path(r"^sitemap-restaurants-(?P<start>[0-9a-f]{32})\.xml$", views.show_sitemap),
+]

@@ -1,0 +1,339 @@
+"""The pages for people: the search, a restaurant, their addresses, their limits and what they cost."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from html import unescape
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+import pytest
+import time_machine
+from django.conf import LazySettings
+from django.db import connection
+from django.test import Client
+
+from accounts.models import Venue
+from catalogue import places
+from catalogue.agent_discovery import x402_manifest
+from catalogue.hours import open_intervals
+from catalogue.models import Restaurant
+from catalogue.public_pages import map as maps
+from payments.tiers.definitions import FREE
+from tests.catalogue import builders
+from tests.catalogue.builders import NOW, TIVOLI
+from tests.support import builders as venues
+from tests.support.query_counts import costing
+
+pytestmark = pytest.mark.django_db
+
+BASE = "https://tables.example.com"
+NORTH = 0.001
+
+
+@pytest.fixture(autouse=True)
+def _saturday_evening(settings: LazySettings) -> Iterator[None]:
+    settings.PUBLIC_BASE_URL = BASE
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+def fiskebar(**fields: Any) -> Restaurant:
+    """A restaurant in Vesterbro that is open until 23:00."""
+    given: dict[str, Any] = {
+        "slug": "kodbyens-fiskebar",
+        "name": "Kødbyens Fiskebar",
+        "neighborhood": "Vesterbro",
+        "line1": "Flæsketorvet 100",
+        "postal_code": "1711",
+        "locality": "København V",
+        "rating": "4.5",
+        "review_count": 812,
+        "price_level": 3,
+        "phone": "+4532155656",
+        "website": "https://fiskebaren.dk",
+        "hours": builders.week("17:30", "23:00"),
+        "attributes": {"wheelchair": "limited", "outdoor_seating": True, "kind": "restaurant"},
+        **fields,
+    }
+    for key in given["attributes"]:
+        builders.attribute(key)
+    place = builders.restaurant(**given)
+    open_intervals.refresh_open_intervals(now=NOW)
+    return place
+
+
+def text_of(response: Any) -> str:
+    return unescape(response.content.decode())
+
+
+def find(pattern: str, response: Any) -> list[Any]:
+    return re.findall(pattern, response.content.decode())
+
+
+def linked_data(response: Any) -> dict[str, Any]:
+    (script,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', response.content.decode(), re.DOTALL)
+    return orjson.loads(script)  # type: ignore[no-any-return]
+
+
+# Search
+def test_a_search_shows_what_the_api_finds_as_cards_and_pins(client: Client) -> None:
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    builders.landmark("Vesterbro", kind="neighborhood", at=(TIVOLI[0] + NORTH, TIVOLI[1] - 0.002))
+    fiskebar(latitude=TIVOLI[0] + NORTH)
+    builders.restaurant(name="Far away", slug="far-away", latitude=TIVOLI[0] + 4 * NORTH)
+    response = client.get("/restaurants", {"near": "tivoli", "q": "", "price": ""})
+    found = client.get("/v1/restaurants", {"near": "tivoli"}).json()["data"]
+    assert find(r'<h3><a href="/restaurants/([^"]+)">', response) == [each["slug"] for each in found]
+    assert find(r'<a class="pin" id="(m\d)" href="(#r\d)"', response) == [("m2", "#r2"), ("m1", "#r1")]
+    assert find(r'<li class="restaurant" id="(r\d)">', response) == ["r1", "r2"]
+    assert find(r'href="(#m\d)"', response) == ["#m1", "#m2"]
+    text = text_of(response)
+    for shown in ("Near <bdi>Tivoli Gardens", "★", "4.5", "(812 reviews)", "$$$", "111 m", "Open until 23:00"):
+        assert shown in text
+    assert "Hours not known" in text
+    assert find(r'<text class="district-name"[^>]*><tspan>([^<]+)', response) == ["Vesterbro"]
+
+
+def test_boxes_of_one_name_are_one_parameter_and_foreign_ones_are_ignored(client: Client) -> None:
+    fiskebar()
+    response = client.get("/restaurants?price=1&price=3&market=copenhagen&utm_source=mail&limit=1")
+    assert response.status_code == 200
+    assert find('name="price" value="(\\d)" checked', response) == ["1", "3"]
+    assert find('<option value="([^"]+)" selected>', response) == ["copenhagen"]
+    assert "Kødbyens Fiskebar" in text_of(response)
+    assert "Kødbyens Fiskebar" not in text_of(client.get("/restaurants?price=1&price=2"))
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [("near=Atlantis", "near"), ("cuisine=seafod", "cuisine"), ("open=25:00", "open"), ("rating_min=9", "rating_min")],
+)
+def test_what_the_api_refuses_is_said_at_its_field(client: Client, query: str, param: str) -> None:
+    builders.cuisine()
+    builders.market()
+    response = client.get(f"/restaurants?{query}")
+    (detail,) = client.get(f"/v1/restaurants?{query}").json()["error"]["details"]
+    assert response.status_code == 400
+    assert f'id="{param}-error" lang="en"><bdi>{detail["message"]}</bdi>' in text_of(response)
+    assert find(f'aria-describedby="({param}-error)"', response) == [f"{param}-error"]
+    assert response["Cache-Control"] == "private, no-store"
+
+
+def test_a_misspelt_name_links_what_was_meant(client: Client) -> None:
+    builders.cuisine()
+    response = client.get("/restaurants?cuisine=seafod&price=1")
+    assert 'Did you mean <a href="/restaurants?cuisine=seafood&price=1"><bdi>seafood' in text_of(response)
+
+
+def test_pages_follow_one_another_and_a_foreign_cursor_is_refused(client: Client) -> None:
+    for number in range(21):
+        builders.restaurant(review_count=number)
+    first = client.get("/restaurants?market=copenhagen")
+    (url,) = find('<a class="button" href="([^"]+)" rel="next nofollow">', first)
+    second = client.get(unescape(url))
+    slugs = find(r'<h3><a href="/restaurants/([^"]+)">', first) + find(r'<h3><a href="/restaurants/([^"]+)">', second)
+    assert len(set(slugs)) == len(slugs) == 21
+    assert '<a class="button quiet" href="/restaurants?market=copenhagen">First page' in text_of(second)
+    assert 'content="noindex, follow"' in text_of(second)
+    refused = client.get("/restaurants?market=copenhagen&cursor=x")
+    assert refused.status_code == 400
+    assert 'role="alert" lang="en"><bdi>' in text_of(refused)
+
+
+def test_an_empty_page_says_what_there_is_without_each_filter(client: Client) -> None:
+    fiskebar()
+    text = text_of(client.get("/restaurants?market=copenhagen&rating_min=4.9"))
+    assert "No restaurant matches all of this." in text
+    assert '<a href="/restaurants?market=copenhagen">Without the filter “Rating”: 1</a>' in text
+
+
+def test_hits_of_several_cities_have_no_map(client: Client) -> None:
+    fiskebar()
+    builders.restaurant(latitude=48.85, longitude=2.35, market=builders.market("paris"))
+    assert 'class="map"' not in text_of(client.get("/restaurants"))
+    assert 'class="map"' in text_of(client.get("/restaurants?market=paris"))
+
+
+# A restaurant
+def test_a_page_shows_the_free_fields_of_the_record(client: Client, user_venue: Venue) -> None:
+    place = fiskebar()
+    builders.restaurant(name="Next door", slug="next-door", latitude=TIVOLI[0] + NORTH)
+    builders.review(place, text="The turbot was divine.")
+    builders.photo(place)
+    builders.listing(place, user_venue)
+    builders.slot(place, starts_at=NOW + timedelta(hours=1))
+    response = client.get("/restaurants/kodbyens-fiskebar")
+    text = text_of(response)
+    assert "<title>Kødbyens Fiskebar · Copenhagen</title>" in text
+    for shown in (
+        "Flæsketorvet 100, 1711 København V, DK",
+        'href="tel:+4532155656"',
+        'href="https://fiskebaren.dk"',
+        "Open until 23:00",
+        "17:30 - 23:00",
+        "Wheelchair access",
+        "(limited)",
+        "Next door",
+        f'href="/book/{user_venue.public_id}"',
+        " 30 %",
+        f"curl '{BASE}/v1/restaurants/kodbyens-fiskebar'",
+    ):
+        assert shown in text, shown
+    # What is sold, and a venue that takes no orders.
+    for sold in ("turbot", "/photos/", "/order/"):
+        assert sold not in text
+    assert f'<link rel="canonical" href="{BASE}/restaurants/kodbyens-fiskebar">' in text
+    assert f'hreflang="x-default" href="{BASE}/restaurants/kodbyens-fiskebar"' in text
+    assert f'hreflang="da" href="{BASE}/restaurants/kodbyens-fiskebar?lang=da"' in text
+
+
+@pytest.fixture
+def user_venue() -> Venue:
+    return venues.venue(is_bookable_online=True, timezone="Europe/Copenhagen")
+
+
+def test_linked_data_is_a_restaurant_of_schema_org(client: Client) -> None:
+    hours = builders.week("17:30", "23:00", days=range(5)) | {
+        "special_days": [{"date": "2026-12-24", "periods": []}, {"date": "2025-12-24", "periods": []}]
+    }
+    fiskebar(name="</script><b>Fish & Co", hours=hours)
+    data = linked_data(client.get("/restaurants/kodbyens-fiskebar"))
+    assert data == {
+        "@context": "https://schema.org",
+        "@type": "Restaurant",
+        "@id": f"{BASE}/restaurants/kodbyens-fiskebar",
+        "url": f"{BASE}/restaurants/kodbyens-fiskebar",
+        "name": "</script><b>Fish & Co",
+        "telephone": "+4532155656",
+        "sameAs": "https://fiskebaren.dk",
+        "priceRange": "$$$",
+        "servesCuisine": ["Seafood"],
+        "address": {
+            "@type": "PostalAddress",
+            "streetAddress": "Flæsketorvet 100",
+            "addressLocality": "København V",
+            "postalCode": "1711",
+            "addressCountry": "DK",
+        },
+        "geo": {"@type": "GeoCoordinates", "latitude": TIVOLI[0], "longitude": TIVOLI[1]},
+        "openingHoursSpecification": [
+            {
+                "@type": "OpeningHoursSpecification",
+                "dayOfWeek": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"],
+                "opens": "17:30",
+                "closes": "23:00",
+            },
+            {
+                "@type": "OpeningHoursSpecification",
+                "validFrom": "2026-12-24",
+                "validThrough": "2026-12-24",
+                "opens": "00:00",
+                "closes": "00:00",
+            },
+        ],
+        "aggregateRating": {
+            "@type": "AggregateRating",
+            "ratingValue": 4.5,
+            "bestRating": 5,
+            "worstRating": 1,
+            "reviewCount": 812,
+        },
+    }
+
+
+def test_the_week_begins_today_and_names_holidays_and_closures(client: Client) -> None:
+    hours = builders.week("18:00", "02:00") | {"special_days": [{"date": "2026-11-22", "periods": []}]}
+    place = fiskebar(hours=hours)
+    builders.Holiday.objects.create(market=place.market, date=NOW.date() + timedelta(days=2), name="Fish day")
+    response = client.get("/restaurants/kodbyens-fiskebar")
+    rows = re.findall("<tr.*?</tr>", response.content.decode().partition('class="week"')[2].partition("</table>")[0])
+    assert [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in rows[:3]] == [
+        "Sat 21 Nov 18:00 - 02:00",
+        "Sun 22 Nov closed Special hours",
+        "Mon 23 Nov 18:00 - 02:00 Fish day",
+    ]
+    assert len(rows) == 7
+
+
+def test_former_slugs_ids_and_slashes_redirect_permanently_and_erased_ones_are_gone(client: Client) -> None:
+    place = fiskebar()
+    public_id = client.get("/v1/restaurants/kodbyens-fiskebar").json()["id"]
+    places.rename(place, "fiskebaren", actor="staff", now=NOW)
+    for former in ("kodbyens-fiskebar", public_id):
+        response = client.get(f"/restaurants/{former}?lang=da")
+        assert (response.status_code, response["Location"]) == (301, "/restaurants/fiskebaren?lang=da")
+    response = client.get("/restaurants/fiskebaren/?lang=da")
+    assert (response.status_code, response["Location"]) == (301, "/restaurants/fiskebaren?lang=da")
+    missing = client.get("/restaurants/fiskebare")
+    assert missing.status_code == 404
+    assert '<a href="/restaurants/fiskebaren"><bdi>fiskebaren' in text_of(missing)
+    places.erase(place, actor="staff", now=NOW)
+    for former in ("fiskebaren", "kodbyens-fiskebar", public_id):
+        assert client.get(f"/restaurants/{former}").status_code == 410
+    assert client.get(f"/restaurants/{quote('é' * 300)}").status_code == 404
+
+
+def test_a_closed_restaurant_says_so(client: Client) -> None:
+    fiskebar(status="permanently_closed")
+    text = text_of(client.get("/restaurants/kodbyens-fiskebar"))
+    assert "Permanently closed" in text
+    assert "Open until" not in text
+
+
+# All pages
+@pytest.mark.parametrize("path", ["/restaurants?market=copenhagen", "/restaurants/kodbyens-fiskebar"])
+def test_pages_are_cached_like_free_answers_and_set_no_cookie(client: Client, path: str) -> None:
+    fiskebar()
+    for _ in range(22):
+        builders.restaurant()
+    response = client.get(path)
+    assert response["Cache-Control"] == "public, max-age=60, stale-while-revalidate=300"
+    assert response["Vary"] == "Accept-Language"
+    assert response["Content-Language"] == "en"
+    assert response.cookies == {}
+    with time_machine.travel(NOW + timedelta(seconds=5), tick=False):
+        again = client.get(path, headers={"If-None-Match": response["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    danish = client.get(path, headers={"If-None-Match": response["ETag"], "Accept-Language": "da"})
+    assert (danish.status_code, danish["Content-Language"]) == (200, "da")
+
+
+def test_pages_and_calls_of_an_address_count_together(client: Client) -> None:
+    fiskebar()
+    for _ in range(FREE.per_minute - 1):
+        client.get("/v1/restaurants/kodbyens-fiskebar")
+    assert client.get("/restaurants/kodbyens-fiskebar").status_code == 200
+    refused = client.get("/restaurants/kodbyens-fiskebar")
+    assert (refused.status_code, refused["Cache-Control"]) == (429, "private, no-store")
+    assert 1 <= int(refused["Retry-After"]) <= 60
+    assert f"Your connection may open {FREE.per_minute} pages a minute." in text_of(refused)
+    assert client.get("/v1/restaurants/kodbyens-fiskebar").status_code == 429
+
+
+def test_other_methods_are_refused(client: Client) -> None:
+    assert client.post("/restaurants").status_code == 405
+
+
+# The vocabulary is read each time in tests, and kept for five seconds otherwise.
+def test_what_the_pages_cost(client: Client) -> None:
+    x402_manifest.cached_prices.get(max_age_s=60)
+    fiskebar()
+    for number in range(3):
+        builders.restaurant(latitude=TIVOLI[0] + number * NORTH)
+    with costing(7):
+        client.get("/restaurants?market=copenhagen")
+    with costing(8):
+        client.get("/restaurants?market=copenhagen&lang=da")
+    with costing(9):
+        client.get("/restaurants/kodbyens-fiskebar")
+
+
+def test_the_map_is_drawn_by_an_index() -> None:
+    values: dict[str, Any] = {"left": 0, "bottom": 0, "right": 1, "top": 1, "kinds": ["park"], "limit": 5}
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {maps.AROUND}", values)
+        plan = "\n".join(row for (row,) in cursor.fetchall())
+    assert "landmark_by_position" in plan
