@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.management.commands.collect_texts import all_texts
+from config.management.commands.collect_texts import texts_of_guests
 
 ROOT = Path(__file__).parent.parent
 APPS = ("accounts", "catalogue", "config", "orders", "payments", "reservations")
@@ -111,5 +111,5 @@ def test_the_check_finds_a_replaced_word() -> None:
 
 
 def test_texts_for_guests_contain_no_replaced_words() -> None:
-    texts = [text for forms, _context in all_texts() for text in forms]
+    texts = [text for forms, _context in texts_of_guests() for text in forms]
     assert [text for text in texts if FORBIDDEN.search(text)] == []
