@@ -110,6 +110,6 @@ def test_the_check_finds_a_replaced_word() -> None:
     assert list(strings('"""Docstring told."""\nx = "Nobody is told."')) == ["Nobody is told."]
 
 
-def test_texts_for_guests_contain_no_replaced_words() -> None:
+def test_marked_texts_contain_no_replaced_words() -> None:
     texts = [text for forms, _context in all_texts() for text in forms]
     assert [text for text in texts if FORBIDDEN.search(text)] == []

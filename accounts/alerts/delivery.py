@@ -12,10 +12,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
+from typing import cast
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import ngettext
 
 from accounts import mail_outbox
@@ -112,7 +115,9 @@ def is_for(access: Access, subscription: AlertSubscription, alert: Alert) -> boo
     return access.may_view(RIGHTS[kind]) and alert.event.actor != access.actor
 
 
-def finish(subscription: AlertSubscription, alerts: Sequence[Alert], state: State, *, next_send_at: datetime) -> int:
+def finish(
+    subscription: AlertSubscription, alerts: Sequence[Alert], state: Alert.State, *, next_send_at: datetime
+) -> int:
     """Store the state of pending alerts, and when the next message may follow; return how many were pending."""
     pending = Alert.objects.filter(pk__in=[alert.pk for alert in alerts], state=State.PENDING)
     AlertSubscription.objects.filter(pk=subscription.pk).update(next_send_at=next_send_at, attempts=0)
@@ -150,7 +155,8 @@ def send_pushes(pushes: Sequence[tuple[AlertSubscription, Sequence[Alert]]], *, 
     with ThreadPoolExecutor(THREADS, thread_name_prefix="push") as threads:
         attempts = []
         for subscription, alerts in pushes:
-            message = build_message(subscription, alerts)
+            with translation.override(subscription.membership.user.language or None):
+                message = build_message(subscription, alerts)
             of_user = devices.get(subscription.membership.user_id, [])
             futures = [threads.submit(web_push.send, device, message, now=now) for device in of_user]
             attempts.append((subscription, alerts, of_user, futures))
@@ -228,9 +234,10 @@ def build_lines(subscription: AlertSubscription, alerts: Sequence[Alert]) -> lis
 
 
 def build_record_url(subscription: AlertSubscription, alert: Alert) -> str:
+    key = cast("UUID", alert.event.subject)
     if alert.event.type.startswith("order."):
-        return build_url(subscription, "order", order=encode("ord", alert.event.subject))
-    return build_url(subscription, "reservation", reservation=encode("res", alert.event.subject))
+        return build_url(subscription, "order", order=encode("ord", key))
+    return build_url(subscription, "reservation", reservation=encode("res", key))
 
 
 def build_url(subscription: AlertSubscription, name: str, **kwargs: str) -> str:

@@ -22,7 +22,7 @@ Channel = AlertSubscription.Channel
 
 def list_kinds(access: Access) -> list[tuple[str, str]]:
     """Return the kinds that the member has the right to see, with their names."""
-    return [(kind.value, kind.label) for kind in AlertKind if access.may_view(RIGHTS[kind])]
+    return [(kind.value, str(kind.label)) for kind in AlertKind if access.may_view(RIGHTS[kind])]
 
 
 def list_subscriptions(access: Access) -> dict[str, AlertSubscription]:

@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def fragment(context: dict[str, Any], path: str) -> SafeString:
-    """Return what the user of this page gets at the path; it stands there at the first paint, so that nothing moves."""
+    """Return what the user of this page gets at the path. It is there at the first paint, so that nothing moves."""
     match = resolve(path)
     # The view writes its access and section on the request.
     response = match.func(copy(context["request"]), *match.args, **match.kwargs)

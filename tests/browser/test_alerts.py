@@ -41,7 +41,7 @@ def test_a_member_chooses_alerts_and_a_push_is_shown(visit: "Callable[..., Page]
         lambda event: registrations.extend(each["registrationId"] for each in event["registrations"]),
     )
     devtools.send("ServiceWorker.enable")
-    assert eventually(lambda: page.evaluate("1") and registrations)
+    assert eventually(lambda: bool(page.evaluate("1") and registrations))
     message = {"title": "Alert Inn", "body": "New order 1", "url": overview}
     devtools.send(
         "ServiceWorker.deliverPushMessage",
