@@ -1,6 +1,7 @@
 """Users, accounts, venues, API keys, the request log, and the events and webhooks of a venue."""
 
 from accounts.models.api_keys import ApiKey, Scope
+from accounts.models.back_office import Assignment, SavedFilter
 from accounts.models.counters import RecordCount
 from accounts.models.demo_data import DemoData
 from accounts.models.idempotency import IdempotentCall

@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
+from framework.admin.action_confirmation import confirmed_action
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from framework.timezones import zone
@@ -40,7 +41,7 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
 
 @admin.register(Menu)
-class MenuAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
+class MenuAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Menus with their categories; dishes have their own list."""
 
     menu_column = "id"
@@ -79,11 +80,21 @@ class MenuAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
         add = format_html(' · <a href="{}">Add one</a>', build_add_url(menu.pk)) if menu.adds_items else ""
         return format_html("{}{}", shown, add)
 
-    @admin.action(description="Publish: limit orders to the menu and use its prices", permissions=["change"])
+    @confirmed_action(
+        "Publish: limit orders to the menu and use its prices",
+        message="Orders of these venues are limited to the menu from now on, and use its prices.",
+        confirm_label="Publish menus",
+        applies_to=lambda menus: menus.filter(is_published=False),
+    )
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
         self.message_user(request, f"{set_published(request, queryset, True)} published.", messages.SUCCESS)
 
-    @admin.action(description="Unpublish: accept any item id, without prices", permissions=["change"])
+    @confirmed_action(
+        "Unpublish: accept any item id, without prices",
+        message="Orders of these venues may name any item id from now on, and have no prices.",
+        confirm_label="Unpublish menus",
+        applies_to=lambda menus: menus.filter(is_published=True),
+    )
     def unpublish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
         self.message_user(request, f"{set_published(request, queryset, False)} unpublished.", messages.SUCCESS)
 
@@ -129,10 +140,9 @@ class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
+class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
 
-    venue_path = "menu__venue"
     form = MenuItemForm
     list_display = ["name", "ref", "venue", "category", "price", "currency", "tax", "is_available", "is_sold_out"]
     list_editable = ["price", "is_available"]
@@ -214,9 +224,7 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
         return redirect_to_next(request, obj) or response
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
-        menu = self.filter_permitted(
-            request, Menu.objects.filter(id=get_menu_id(request)), "add", "change", path="venue"
-        )
+        menu = Menu.objects.filter(id=get_menu_id(request))
         if db_field.name == "menu":
             options |= {"queryset": menu.select_related("venue"), "empty_label": None}
         else:
@@ -239,16 +247,20 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def is_sold_out(self, item: MenuItem) -> bool:
         return item.get_sold_out_until(timezone.now().astimezone(zone(item.menu.venue.timezone))) is not None
 
-    def has_sell_out_permission(self, request: HttpRequest) -> bool:
-        """Editors of the menu, and roles with the sell-out permission."""
-        return self.has_change_permission(request) or request.user.has_perm("orders.sell_out_menuitem")
-
-    @admin.action(description="Sold out today", permissions=["sell_out"])
+    @confirmed_action(
+        "Sold out today",
+        message="These dishes cannot be ordered for the rest of the day.",
+        confirm_label="Mark as sold out",
+    )
     def sell_out(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         number = change_items(queryset, {"is_sold_out": True}, actor=get_staff_actor(request), now=timezone.now())
         self.message_user(request, f"{number} sold out today.", messages.SUCCESS)
 
-    @admin.action(description="Available again", permissions=["sell_out"])
+    @confirmed_action(
+        "Available again",
+        message="These dishes can be ordered again.",
+        confirm_label="Mark as available",
+    )
     def make_available(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         changes = {"is_sold_out": False, "is_available": True}
         number = change_items(queryset, changes, actor=get_staff_actor(request), now=timezone.now())

@@ -5,6 +5,7 @@ from datetime import date, time
 from typing import Any
 
 import pytest
+from accounts.admin.venue_scoping import VenueScopedAdmin
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group
@@ -12,7 +13,6 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.models import ApiKey, Event, Role, Venue, WebhookDelivery, WebhookEndpoint
 from orders.models import ChargeRule, Menu, MenuItem, ModifierGroup, Order, OrderingSettings, OrderNumber
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
