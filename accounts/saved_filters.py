@@ -19,6 +19,8 @@ from framework.django_internals import model_admins
 MAX_OF_USER = 100
 # Parameters of an address that are of one visit: the page, an error, and pages in a window.
 NOT_SAVED = ("p", "e", "_popup", "_to_field")
+# Its searches name guests, whose erasure would leave them here.
+LIST_OF_GUESTS = "reservations_reservation"
 
 
 class SavedFilterForm(forms.ModelForm[SavedFilter]):
@@ -28,7 +30,7 @@ class SavedFilterForm(forms.ModelForm[SavedFilter]):
 
     def clean_query(self) -> str:
         query = QueryDict(self.cleaned_data["query"], mutable=True)
-        for name in NOT_SAVED:
+        for name in (*NOT_SAVED, *(("q",) if self.instance.list_name == LIST_OF_GUESTS else ())):
             query.pop(name, None)
         return query.urlencode()
 
@@ -77,13 +79,12 @@ def save(site: AdminSite, request: HttpRequest, list_name: str) -> HttpResponse:
         raise Http404
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
-    form = SavedFilterForm(request.POST)
+    row = SavedFilter(user=cast("User", request.user), list_name=list_name, created_at=timezone.now())
+    form = SavedFilterForm(request.POST, instance=row)
     url = reverse(f"admin:{list_name}_changelist")
     if not form.is_valid():
         messages.error(request, " ".join(error for errors in form.errors.values() for error in errors))
         return HttpResponseRedirect(url)
-    row = form.save(commit=False)
-    row.user, row.list_name, row.created_at = cast("User", request.user), list_name, timezone.now()
     if SavedFilter.objects.filter(user=row.user).count() >= MAX_OF_USER:
         messages.error(request, f"You have {MAX_OF_USER} saved filters. Delete some on the front page first.")
     else:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Count, ForeignKey, QuerySet, Value
+from django.db.models import Count, ForeignKey, Q, QuerySet, Value
 from django.forms import NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -17,6 +17,8 @@ from django.utils.safestring import SafeString
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import confirmed_action
+from framework.admin.large_tables import LargeTableAdmin
+from framework.db.text_search import fold
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from framework.timezones import zone
@@ -26,8 +28,12 @@ from orders.menu import editing, photos, stock
 from orders.menu.forms import AllergensAndPhotoForm
 from orders.menu.item_changes import change_items
 from orders.models import Menu, MenuCategory, MenuItem
+from orders.models.menus import ITEM_SEARCH_TEXT
 
 OF_MENU = "menu__id__exact"
+MIN_QUERY_LENGTH = 3
+# Menus of venues whose dishes a search by name shows.
+MAX_MENUS = 100
 
 
 class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
@@ -140,18 +146,17 @@ class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
+class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeTableAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
 
     form = MenuItemForm
     list_display = ["name", "ref", "venue", "category", "price", "currency", "tax", "is_available", "is_sold_out"]
     list_editable = ["price", "is_available"]
     list_filter = ["is_available"]
-    search_fields = ["name__unaccent", "ref", "menu__venue__name__unaccent"]
-    search_help_text = "Name or id of the dish, or name of the venue"
+    # The field shows the search box; `get_search_results` searches.
+    search_fields = ["ref"]
+    search_help_text = "At least three letters of the name or id of the dish, or of the name of the venue"
     ordering = ["menu_id", "category__position", "position", "name", "id"]
-    show_full_result_count = False
-    list_per_page = 50
     actions = ["sell_out", "make_available"]
     fields = [
         *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent", "takeaway_tax_percent")),
@@ -162,8 +167,25 @@ class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return [name for name in self.list_display if name != "venue" or OF_MENU not in request.GET]
 
+    def get_sortable_by(self, request: HttpRequest) -> Any:
+        """The dishes of one menu are sorted by any column; all dishes are too many."""
+        return self.list_display if OF_MENU in request.GET else ()
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
         return super().get_queryset(request).select_related("menu__venue", "category")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[MenuItem], search_term: str
+    ) -> tuple[QuerySet[MenuItem], bool]:
+        """The dishes with this text, and those of the first venues with this name. A short text has no trigram."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if len(term) < MIN_QUERY_LENGTH:
+            return queryset.none(), False
+        menus = Menu.objects.filter(venue__name__unaccent__icontains=term).values_list("pk", flat=True)
+        has_text = Q(searched__contains=fold(Value(term)))
+        return queryset.alias(searched=ITEM_SEARCH_TEXT).filter(has_text | Q(menu__in=list(menus[:MAX_MENUS]))), False
 
     def get_readonly_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[str]:
         return ["menu", "current_photo"] if obj else []

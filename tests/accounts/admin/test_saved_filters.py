@@ -38,6 +38,12 @@ def test_a_saved_filter_leads_to_the_same_list(venue: Venue) -> None:
     assert SavedFilter.objects.get().query == "status__exact=completed"
 
 
+def test_a_search_for_a_guest_is_not_saved() -> None:
+    sent = {"name": "Today", "query": "day=today&q=moller"}
+    builders.staff().post("/admin/saved/reservations_reservation", sent)
+    assert SavedFilter.objects.get().query == "day=today"
+
+
 def test_others_see_a_saved_filter_only_if_it_is_shared_and_of_a_list_that_they_may_view() -> None:
     support, other, finance = our_staff("Support"), our_staff("Support"), our_staff("Finance")
     save(support, "Own")
