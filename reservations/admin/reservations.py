@@ -169,8 +169,8 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
 
     @confirmed_action(
         "Confirm the selected reservations",
-        message="These reservations are confirmed, each with a table if one is free, and guests with an email address"
-        " are notified.",
+        message="These reservations are confirmed, and guests with an email address are notified. Those that find no"
+        " table do not change.",
         confirm_label="Confirm reservations",
         applies_to=lambda reservations: reservations.exclude(status=Status.CONFIRMED),
     )
