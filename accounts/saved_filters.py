@@ -83,7 +83,7 @@ def save(site: AdminSite, request: HttpRequest, list_name: str) -> HttpResponse:
     form = SavedFilterForm(request.POST, instance=row)
     url = reverse(f"admin:{list_name}_changelist")
     if not form.is_valid():
-        messages.error(request, " ".join(error for errors in form.errors.values() for error in errors))
+        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
         return HttpResponseRedirect(url)
     if SavedFilter.objects.filter(user=row.user).count() >= MAX_OF_USER:
         messages.error(request, f"You have {MAX_OF_USER} saved filters. Delete some on the front page first.")

@@ -73,7 +73,7 @@ def test_a_list_costs_the_same_for_one_and_for_forty(
             venue = builders.venue()
             endpoints.create(venue, url=URL)
             happens(venue)
-        # Session, user, count, rows, saved filters, and the assignees of endpoints; long lists are estimated first, and
+        # Session, user, count, rows, saved filters, assignees of endpoints; long lists are estimated first, and
         # within a time limit and the test's savepoint.
         with django_assert_num_queries(queries):
             staff.get(page)
