@@ -28,7 +28,7 @@ class AssigneeFilter(admin.SimpleListFilter):
             case "mine":
                 return filter_mine(queryset, request)
             case "nobody":
-                return queryset.exclude(pk__in=Assignment.objects.keys(queryset.model))
+                return queryset.exclude(pk__in=Assignment.objects.subquery_of_keys(queryset.model))
         return queryset
 
 
@@ -113,4 +113,4 @@ class AssignableAdmin(BoundedActions):
 
 def filter_mine(rows: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
     user = cast("User", request.user)
-    return rows.filter(pk__in=Assignment.objects.filter(user=user).keys(rows.model))
+    return rows.filter(pk__in=Assignment.objects.filter(user=user).subquery_of_keys(rows.model))

@@ -37,7 +37,7 @@ class Assignments(models.QuerySet["Assignment"]):
     def of_model(self, model: type[models.Model]) -> "Assignments":
         return self.filter(queue=model._meta.label_lower)
 
-    def keys(self, model: type[models.Model]) -> models.QuerySet[Any]:
+    def subquery_of_keys(self, model: type[models.Model]) -> models.QuerySet[Any]:
         """The primary keys of the assigned rows, as a subquery of the type of the model's key."""
         key: Any = model._meta.pk
         key = getattr(key, "target_field", key)
