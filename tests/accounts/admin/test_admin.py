@@ -333,7 +333,7 @@ def test_what_holds_orders_cannot_be_deleted_with_them(staff: Client, venue: Ven
     assert (Account.objects.count(), Venue.objects.count()) == (1, 1)
 
 
-def test_only_staff_come_in(client: Client) -> None:
+def test_only_staff_come_in(db: None, client: Client) -> None:
     for path in ("/admin/", KEYS):
         assert client.get(path)["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("guest@example.com"))

@@ -88,7 +88,7 @@ def test_the_front_page_counts_the_open_rows_and_the_users_own() -> None:
     first, second = make_reports(2)
     mine = builders.staff()
     act(mine, "take", [first, second])
-    Report.objects.filter(pk=second.pk).update(state="dismissed")
+    Report.objects.filter(pk=second.pk).update(state="dismissed", decided_at=timezone.now())
     counts = {count.label: count for count in mine.get("/admin/").context["pending_counts"]}
     assert (counts["open reports"].number, counts["open reports"].mine) == (1, 1)
     assert keys_listed(mine, counts["open reports"].mine_url.removeprefix(REPORTS)) == {first.pk}

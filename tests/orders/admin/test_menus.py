@@ -479,3 +479,24 @@ def test_changes_in_the_list_are_one_event_of_each_menu(staff: Client, venue: Ve
     assert staff.post(DISHES, form | changes).status_code == 302
     events = Event.objects.values_list("venue", "type")
     assert sorted(events, key=str) == sorted([(venue.pk, "menu.updated"), (other_venue.pk, "menu.updated")], key=str)
+
+
+@pytest.mark.exhaustive
+def test_dishes_are_found_by_three_letters_of_their_name_id_or_venue_with_an_index(
+    staff: Client, venue: Venue
+) -> None:
+    menu = builders.menu(venue, water="2.00")
+    menu.items.filter(ref="margherita").update(name="Crème brûlée")
+    builders.menu(builders.venue("Another"))
+
+    def found(term: str) -> list[tuple[str, str]]:
+        rows = staff.get(DISHES, {"q": term}).context["cl"].result_list
+        return [(row.name, row.menu.venue.name) for row in rows]
+
+    assert found("CREME BRU") == [("Crème brûlée", "Trattoria")]
+    assert found("wate") == found("Wat")
+    assert {venue for _, venue in found("another")} == {"Another"}
+    assert found("cr") == []
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        assert "menu_item_by_trigrams" in staff.get(DISHES, {"q": "creme"}).context["cl"].queryset.explain()
