@@ -189,16 +189,6 @@ class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
     def regenerate(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
         """Ask for confirmation, of a model with its maximum cost; then mark as stale and enqueue the task."""
         provider, title = insights.get_provider(), "Regenerate insights?"
-        if "confirmed" not in request.POST and not isinstance(provider, RemoteProvider):
-            return render_rows_confirmation(
-                self,
-                request,
-                queryset,
-                action="regenerate",
-                title=title,
-                message="The built-in provider regenerates these insights. The current texts are served until then.",
-                confirm_label="Regenerate",
-            )
         if "confirmed" not in request.POST and isinstance(provider, RemoteProvider):
             places = list(queryset.order_by().values_list("pk", flat=True))
             context = {
@@ -210,6 +200,16 @@ class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
             }
             return render_confirmation(
                 self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="regenerate", **context
+            )
+        if "confirmed" not in request.POST:
+            return render_rows_confirmation(
+                self,
+                request,
+                queryset,
+                action="regenerate",
+                title=title,
+                message="The built-in provider regenerates these insights. The current texts are served until then.",
+                confirm_label="Regenerate",
             )
         marked = insights.invalidate(queryset)
         transaction.on_commit(enqueue_insights)
