@@ -50,7 +50,7 @@ def test_the_pages_of_a_model_open(
     row = rows.get(model) or Wallet.objects.get()
     listed = reverse(f"admin:payments_{model}_changelist")
     for page in (listed, f"{listed}?q=noma", reverse(f"admin:payments_{model}_change", args=[row.pk])):
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             response = staff.get(page)
         assert response.status_code == 200
         assert "secret-digest" not in response.content.decode()
