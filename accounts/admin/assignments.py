@@ -21,13 +21,13 @@ class AssigneeFilter(admin.SimpleListFilter):
     parameter_name = "assignee"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("mine", "Mine"), ("nobody", "Nobody")]
+        return [("mine", "Mine"), ("none", "Unassigned")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         match self.value():
             case "mine":
                 return filter_mine(queryset, request)
-            case "nobody":
+            case "none":
                 return queryset.exclude(pk__in=Assignment.objects.subquery_of_keys(queryset.model))
         return queryset
 
@@ -77,8 +77,8 @@ class AssignableAdmin(BoundedActions):
             self.message_user(request, f"{len(keys) - mine} assigned to others already.", messages.WARNING)
 
     @confirmed_action(
-        "Release: assign to nobody",
-        message="Those of these rows that are assigned to you are assigned to nobody.",
+        "Release: assign to no user",
+        message="Those of these rows that are assigned to you are no longer assigned.",
         confirm_label="Release",
     )
     def release(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -87,7 +87,7 @@ class AssignableAdmin(BoundedActions):
     def release_rows(self, request: HttpRequest, keys: list[Any]) -> None:
         released = Assignment.objects.release(self.model, keys, user=cast("User", request.user))
         level = messages.SUCCESS if released else messages.WARNING
-        self.message_user(request, f"{released} assigned to nobody.", level)
+        self.message_user(request, f"{released} released.", level)
 
     @admin.action(description="Assign to…", permissions=["change"])
     def assign(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
