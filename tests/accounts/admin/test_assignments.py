@@ -45,6 +45,7 @@ def keys_listed(client: Client, query: str, path: str = REPORTS) -> set[Any]:
     return {row.pk for row in client.get(f"{path}{query}").context["cl"].result_list}
 
 
+@pytest.mark.exhaustive
 def test_rows_are_taken_by_one_user_and_released_by_the_same() -> None:
     first, second, third = make_reports(3)
     mine, other = builders.staff(), a_colleague()
@@ -69,6 +70,7 @@ def test_a_row_is_assigned_to_a_user_of_our_staff_whoever_had_it() -> None:
     assert [row.user for row in Assignment.objects.all()] == [colleague]
 
 
+@pytest.mark.exhaustive
 def test_the_page_of_a_row_takes_and_releases_it() -> None:
     (report,) = make_reports(1)
     mine, other = builders.staff(), a_colleague()

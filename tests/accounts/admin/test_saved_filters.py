@@ -44,6 +44,7 @@ def test_a_search_for_a_guest_is_not_saved() -> None:
     assert SavedFilter.objects.get().query == "day=today"
 
 
+@pytest.mark.exhaustive
 def test_others_see_a_saved_filter_only_if_it_is_shared_and_of_a_list_that_they_may_view() -> None:
     support, other, finance = our_staff("Support"), our_staff("Support"), our_staff("Finance")
     save(support, "Own")
@@ -58,6 +59,7 @@ def test_others_see_a_saved_filter_only_if_it_is_shared_and_of_a_list_that_they_
     assert other.get("/admin/saved/orders_order").status_code == 405
 
 
+@pytest.mark.exhaustive
 def test_an_owner_deletes_a_saved_filter_and_a_superuser_a_shared_one() -> None:
     support, other = our_staff("Support"), our_staff("Support")
     for number, client, status in ((1, other, 404), (2, support, 302), (3, builders.staff(), 302)):
