@@ -53,7 +53,7 @@ def list_of_page(request: HttpRequest) -> QuerySet[SavedFilter]:
 def list_all(site: AdminSite, request: HttpRequest) -> Iterator[dict[str, Any]]:
     """Yield the saved filters of the front page. One query.
 
-    Those of lists that do not exist any more, or that the user may not view, are shown to their owner, without a URL.
+    Those of lists that no longer exist, or that the user may not view, are shown to their owner, without a URL.
     """
     admins = admins_by_name(site)
     for row in list_visible(request):
