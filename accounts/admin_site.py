@@ -1,27 +1,30 @@
-"""The back office: Django's admin with its own front page, open to staff and to members of accounts."""
+"""The back office: Django's admin with its own front page, for our own staff."""
 
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 from django.apps import apps
 from django.contrib.admin import AdminSite, autodiscover
 from django.core.checks import CheckMessage
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST
 
+from accounts import saved_filters
 from accounts.api_keys.authentication import get_staff_actor
-from accounts.models import User, Venue
-from accounts.tenancy.auth_backends import get_permitted_venues, get_venue_roles
 from framework.admin import search
 from framework.admin.pending_counts import HasPendingCounts, PendingCount
+from framework.data_files import read_toml
 from framework.db import actor
 
-# Links to at most so many venues on the front page.
-MAX_VENUES = 12
 MIN_TERM_LENGTH, MAX_TERM_LENGTH = 2, 200
+INDEX_GROUPS = read_toml(Path(__file__).with_name("admin_groups.toml"))["groups"]
 
 
 # Pages of allauth that would show the secrets of second factors. The user page replaces them.
@@ -29,7 +32,7 @@ UNREGISTERED_MODELS = ("account.EmailAddress", "mfa.Authenticator", "usersession
 
 
 class TablewireAdminSite(AdminSite):
-    """Open to our staff, and to members of accounts, who see only the rows of their venues."""
+    """Open to our staff. Members of accounts work on the dashboard."""
 
     site_header = "Tablewire"
     site_title = "Tablewire back office"
@@ -49,19 +52,20 @@ class TablewireAdminSite(AdminSite):
         self.load()
         return super().check(app_configs)
 
-    def has_permission(self, request: HttpRequest) -> bool:
-        """Allow staff and members of a venue. Two queries for a user who is not staff."""
-        user = cast("User", request.user)
-        if not user.is_active:
-            return False
-        return user.is_staff or user.is_superuser or any(at.venues for at in get_venue_roles(user))
-
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Wrap the view so that changes are recorded with the signed-in user as actor."""
+        """Wrap the view so that changes are recorded with the signed-in user as actor.
+
+        Users who are not our staff are redirected to the dashboard; their POST is 403.
+        """
         checked_view: Callable[..., HttpResponse] = super().admin_view(view, cacheable)
 
         def view_with_actor(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-            if request.method in ("GET", "HEAD") or not request.user.is_authenticated:
+            is_read = request.method in ("GET", "HEAD")
+            if request.user.is_authenticated and not self.has_permission(request):
+                if is_read:
+                    return redirect("dashboard")
+                raise PermissionDenied
+            if is_read or not request.user.is_authenticated:
                 return checked_view(request, *args, **options)
             with actor.acting_as(get_staff_actor(request)):
                 return checked_view(request, *args, **options)
@@ -69,12 +73,39 @@ class TablewireAdminSite(AdminSite):
         return update_wrapper(view_with_actor, checked_view)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        context = {"pending_counts": list(self.pending_counts(request)), "venues": list(list_venue_links(request))}
+        context = {
+            "pending_counts": list(self.pending_counts(request)),
+            "saved_filters": list(saved_filters.list_all(self, request)),
+        }
         return super().index(request, {**context, **(extra_context or {})})
 
     def get_urls(self) -> list[Any]:
         self.load()
-        return [path("search/", self.admin_view(self.search), name="search"), *super().get_urls()]
+        return [
+            path("search/", self.admin_view(self.search), name="search"),
+            path("saved/<str:list_name>", self.admin_view(require_POST(self.save_filter)), name="save_filter"),
+            path("saved/<uuid:key>/delete", self.admin_view(require_POST(saved_filters.delete)), name="delete_filter"),
+            *super().get_urls(),
+        ]
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """The saved filters are only read by the template of lists."""
+        return {"saved_filters": saved_filters.list_of_page(request), **super().each_context(request)}
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """The models by task (admin_groups.toml); on the page of an app, those of the app."""
+        apps_of_site = super().get_app_list(request, app_label)
+        if app_label:
+            return apps_of_site
+        found = {each["model"]._meta.label: each for app in apps_of_site for each in app["models"]}
+        groups = (
+            {**group, "app_label": slugify(group["name"]), "models": [found[m] for m in group["models"] if m in found]}
+            for group in INDEX_GROUPS
+        )
+        return [group for group in groups if group["models"]]
+
+    def save_filter(self, request: HttpRequest, list_name: str) -> HttpResponse:
+        return saved_filters.save(self, request, list_name)
 
     def search(self, request: HttpRequest) -> HttpResponse:
         """Search all lists: a public id leads to its row, a text to the first rows of each list."""
@@ -97,14 +128,3 @@ class TablewireAdminSite(AdminSite):
         for model_admin in self._registry.values():
             if model_admin.has_view_or_change_permission(request) and isinstance(model_admin, HasPendingCounts):
                 yield from model_admin.pending_counts(request)
-
-
-def list_venue_links(request: HttpRequest) -> Iterator[dict[str, str]]:
-    """Yield links to the order board and the day view of the user's venues. One query."""
-    user = cast("User", request.user)
-    venues = frozenset().union(*(at.venues for at in get_venue_roles(user)))
-    readable = get_permitted_venues(user, "reservations.view_reservation")
-    for venue in Venue.objects.filter(pk__in=venues).by_name()[:MAX_VENUES] if venues else ():
-        kwargs = {"venue": venue.public_id}
-        day = reverse("reservation-day", kwargs=kwargs) if readable is None or venue.pk in readable else ""
-        yield {"name": venue.name, "board": reverse("order-board", kwargs=kwargs), "day": day}

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from accounts.models import ApiKey, Scope
 from accounts.models.api_keys import OVERLAPS, ApiKeys
 from framework.admin.action_confirmation import render_rows_confirmation
@@ -57,7 +57,7 @@ class OverlapForm(forms.Form):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
+class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
     """API keys without their secrets. A new key is shown once, after it is saved."""
 
     form = KeyForm
@@ -77,13 +77,12 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     actions = ["rotate", "revoke", "revoke_families"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        """The venue is fixed, and history is read-only. Only our own staff may change the rate limit."""
+        """The venue is fixed, and history is read-only."""
         fixed = ["masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
-        return [*(["venue"] if obj else []), *([] if self.is_staff_request(request) else ["allowance"]), *fixed]
+        return [*(["venue"] if obj else []), *fixed]
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        names = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_staff_request(request)]
-        return super().get_fields(request, obj) if obj else names
+        return super().get_fields(request, obj) if obj else KeyForm.Meta.fields
 
     @admin.display(description="key", ordering="start")
     def masked(self, key: ApiKey) -> str:

@@ -5,7 +5,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.html import format_html_join
@@ -15,7 +15,7 @@ from accounts.admin.venues import VenueInline
 from accounts.lifecycle import closure
 from accounts.models import Account, Membership, User
 from accounts.sign_in import mfa_reset
-from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.action_confirmation import confirmed_action
 from framework.admin.large_tables import BoundedActions
 from framework.forms.domain_errors import errors_as_messages
 
@@ -58,23 +58,16 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
         lines = ((TYPE_LABELS.get(row.type, row.type), f"{row.created_at:%Y-%m-%d}") for row in rows)
         return format_html_join("", "<div>{}, since {}</div>", lines) or "not set up"
 
-    @admin.action(description="Remove two-factor authentication", permissions=["change"])
-    def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
-        """Ask for confirmation, then remove the second factors and notify the users by email."""
-        with_one = people.filter(authenticator__isnull=False).distinct()
-        if "confirmed" not in request.POST:
-            return render_rows_confirmation(
-                self,
-                request,
-                with_one,
-                action="remove_second_factor",
-                title="Remove two-factor authentication?",
-                message="These users will sign in with their password only. Verify their identity first."
-                " They are notified.",
-                confirm_label="Remove",
-            )
+    @confirmed_action(
+        "Remove two-factor authentication",
+        message="These users will sign in with their password only. Verify their identity first. They are notified.",
+        confirm_label="Remove two-factor authentication",
+        applies_to=lambda people: people.filter(authenticator__isnull=False).distinct(),
+    )
+    def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        """Remove the second factors and notify the users by email."""
         removed = 0
-        for person in with_one.order_by("pk"):
+        for person in people.filter(authenticator__isnull=False).distinct().order_by("pk"):
             if mfa_reset.remove_authenticators(person, now=timezone.now()):
                 removed += 1
                 self.log_change(request, person, "Removed two-factor authentication.")
@@ -83,7 +76,6 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
             messages.success(request, f"Two-factor authentication removed for {users}.")
         else:
             messages.error(request, "None of these users has a second factor.")
-        return None
 
 
 class MembershipInline(admin.TabularInline[Membership, Account]):
@@ -110,7 +102,12 @@ class AccountAdmin(BoundedActions):
     inlines = [MembershipInline, VenueInline]
     actions = ["reopen"]
 
-    @admin.action(description="Reopen accounts that were closed less than 30 days ago", permissions=["change"])
+    @confirmed_action(
+        "Reopen accounts that were closed less than 30 days ago",
+        message="The members of these accounts can sign in again. Their API keys stay revoked.",
+        confirm_label="Reopen accounts",
+        applies_to=lambda accounts: accounts.exclude(closed_at=None),
+    )
     def reopen(self, request: HttpRequest, accounts: QuerySet[Account]) -> None:
         """Reopen accounts; their API keys stay revoked."""
         for account in accounts.order_by("pk"):

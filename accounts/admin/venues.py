@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from accounts.forms.venue import VenueForm
 from accounts.models import Account, Venue
 from accounts.tenancy import staff_access
@@ -43,10 +43,9 @@ class VenueInline(DashboardLink, admin.TabularInline[Venue, Account]):
 
 
 @admin.register(Venue)
-class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin, DashboardLink):
+class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     """Restaurants of accounts."""
 
-    venue_path = "pk"
     form = VenueForm
     list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
     list_select_related = ["account"]
@@ -57,6 +56,7 @@ class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin, DashboardLink):
     is_in_site_search = True
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]
+    readonly_fields = ["id", "created_at", "dashboard_link"]
     fieldsets = [
         (None, {"fields": ["account", "name", ("address", "phone"), ("timezone", "currency"), "is_sandbox"]}),
         ("Orders", {"fields": ["prices_include_tax", "payment_methods"]}),
@@ -82,17 +82,11 @@ class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin, DashboardLink):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Render the page; our own staff see who of them opened the dashboard."""
-        venue = self.get_object(request, object_id)
-        if venue and self.venues(request, "view") is None:
+        """Render the page with our staff who opened the dashboard."""
+        if venue := self.get_object(request, object_id):
             accesses = staff_access.list_newest(venue.staff_accesses.all())
-            extra_context = {"staff_accesses": accesses, "shows_staff_access": True, **(extra_context or {})}
+            extra_context = {"staff_accesses": accesses, **(extra_context or {})}
         return super().history_view(request, object_id, extra_context)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
-        """Only our own staff may change the account and the sandbox flag."""
-        own = [] if self.is_staff_request(request) else ["account", "is_sandbox"]
-        return ["id", "created_at", "dashboard_link", *own]
 
     def get_form(self, request: HttpRequest, obj: Venue | None = None, change: bool = False, **kwargs: Any) -> Any:
         sandbox = "For testing: its API keys begin with rk_test_, and its email is only written to the worker's log"

@@ -10,19 +10,20 @@ from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminURLFieldWidget
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, AssigneeFilter
+from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import endpoints, http_client, signing_secrets, ssrf_guard
-from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.action_confirmation import confirmed_action
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.encryption import CannotDecrypt
 from framework.forms.domain_errors import errors_as_messages
@@ -57,19 +58,19 @@ class EndpointForm(DomainErrorForm):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(VenueScopedAdmin, DomainErrorAdmin):
+class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
     """Endpoints. A secret is shown once, when it is created."""
 
     form = EndpointForm
-    list_display = ["url", "venue", "state", "share_of_day", "event_types", "description"]
+    list_display = ["url", "venue", "state", "share_of_day", "event_types", "description", "assignee"]
     list_select_related = ["venue"]
-    list_filter = ["disabled_reason"]
+    list_filter = ["disabled_reason", AssigneeFilter]
     search_fields = ["url", "description", "venue__name__unaccent"]
     ordering = ["-pk"]
     list_per_page = 50
     show_full_result_count = False
     autocomplete_fields = ["venue"]
-    actions = ["send_test_event", "rotate_secret", "enable", "disable", "resend_failed"]
+    actions = ["send_test_event", "rotate_secret", "enable", "disable", "resend_failed", *ASSIGNMENT_ACTIONS]
 
     def get_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> Any:
         return [*EDITABLE, *READ_ONLY] if obj else EDITABLE
@@ -144,7 +145,11 @@ class WebhookEndpointAdmin(VenueScopedAdmin, DomainErrorAdmin):
         for endpoint in queryset:
             endpoints.delete(endpoint)
 
-    @admin.action(description="Send a test event", permissions=["change"])
+    @confirmed_action(
+        "Send a test event",
+        message="Each endpoint gets one event of the type webhook.ping.",
+        confirm_label="Send a test event",
+    )
     def send_test_event(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Send `webhook.ping` to each."""
         for endpoint in queryset:
@@ -152,50 +157,41 @@ class WebhookEndpointAdmin(VenueScopedAdmin, DomainErrorAdmin):
                 endpoints.send_test_event(endpoint, actor=get_staff_actor(request), now=timezone.now())
                 self.message_user(request, f"A test event is being sent to {endpoint}.", messages.SUCCESS)
 
-    @admin.action(description="Rotate the secret", permissions=["change"])
-    def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
-        """Ask for confirmation, then rotate each secret and show it once."""
-        if "confirmed" not in request.POST:
-            return render_rows_confirmation(
-                self,
-                request,
-                queryset,
-                action="rotate_secret",
-                title="Rotate secrets?",
-                message="Each endpoint gets a new secret, shown once."
-                " Deliveries are signed with both secrets for 24 hours.",
-                confirm_label="Rotate secrets",
-            )
+    @confirmed_action(
+        "Rotate the secret",
+        message="Each endpoint gets a new secret, shown once. Deliveries are signed with both secrets for 24 hours.",
+        confirm_label="Rotate secrets",
+    )
+    def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Rotate each secret and show it once."""
         for endpoint in queryset:
             with errors_as_messages(request, f"{endpoint}: "):
                 secret = endpoints.rotate_secret(endpoint, now=timezone.now())
                 text = f"The new secret of {endpoint} (shown only once): {secret} The old one is valid for 24 hours."
                 self.message_user(request, text, messages.WARNING)
-        return None
 
-    @admin.action(description="Enable", permissions=["change"])
+    @confirmed_action(
+        "Enable",
+        message="Deliveries to these endpoints start again, with the events that occur from now on.",
+        confirm_label="Enable",
+        applies_to=lambda endpoints: endpoints.exclude(disabled_at=None),
+    )
     def enable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Enable the disabled endpoints."""
         number = sum(endpoints.enable(endpoint) for endpoint in queryset)
         self.message_user(request, f"{number} enabled.", messages.SUCCESS)
 
-    @admin.action(description="Disable, and fail pending deliveries", permissions=["change"])
-    def disable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
-        """Ask for confirmation, then disable the enabled endpoints."""
-        if "confirmed" not in request.POST:
-            return render_rows_confirmation(
-                self,
-                request,
-                queryset.filter(disabled_at=None),
-                action="disable",
-                title="Disable endpoints?",
-                message="Deliveries to these endpoints stop, and pending deliveries are marked as failed.",
-                confirm_label="Disable",
-            )
+    @confirmed_action(
+        "Disable, and fail pending deliveries",
+        message="Deliveries to these endpoints stop, and pending deliveries are marked as failed.",
+        confirm_label="Disable endpoints",
+        applies_to=lambda endpoints: endpoints.filter(disabled_at=None),
+    )
+    def disable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Disable the enabled endpoints."""
         now = timezone.now()
         number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
         self.message_user(request, f"{number} disabled.", messages.SUCCESS)
-        return None
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Endpoints that fail, or were disabled because they failed."""
@@ -203,11 +199,14 @@ class WebhookEndpointAdmin(VenueScopedAdmin, DomainErrorAdmin):
             Q(failing_since__isnull=False, disabled_at=None)
             | Q(disabled_reason__in=[DisabledReason.GONE, DisabledReason.FAILING])
         )
-        number = count_bounded(self.filter_permitted(request, failing, "view", "change"))
         address = reverse("admin:accounts_webhookendpoint_changelist")
-        return [PendingCount("webhooks failing", number, address, is_bad=True)]
+        return [self.count_pending(request, "webhooks failing", failing, address, is_bad=True)]
 
-    @admin.action(description="Resend failed deliveries of the last 7 days", permissions=["change"])
+    @confirmed_action(
+        "Resend failed deliveries of the last 7 days",
+        message="The failed deliveries of these endpoints in the last 7 days are sent again.",
+        confirm_label="Resend deliveries",
+    )
     def resend_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Resend the failed deliveries of each endpoint."""
         now = timezone.now()
@@ -218,10 +217,9 @@ class WebhookEndpointAdmin(VenueScopedAdmin, DomainErrorAdmin):
 
 
 @admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
+class WebhookDeliveryAdmin(ReadOnlyAdmin):
     """Webhook deliveries."""
 
-    venue_path = "endpoint__venue"
     list_display = [
         *("event_public_id", "event__type", "endpoint", "state", "last_status", "attempts", "next_attempt_at"),
         "created_at",
@@ -266,7 +264,11 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     def body(self, delivery: WebhookDelivery) -> SafeString:
         return format_html('<pre class="wrapped">{}</pre>', http_client.render_body(delivery.event).decode())
 
-    @admin.action(description="Resend with all attempts", permissions=["change"])
+    @confirmed_action(
+        "Resend with all attempts",
+        message="These deliveries are sent again, with all attempts. Those of disabled endpoints do not change.",
+        confirm_label="Resend deliveries",
+    )
     def resend(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
         """Resend each, and report those that are being sent or have a disabled endpoint."""
         for delivery in queryset.select_related("event"):
@@ -279,7 +281,7 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
 
 
 @admin.register(Event)
-class EventAdmin(VenueScopedAdmin, ReadOnlyAdmin):
+class EventAdmin(ReadOnlyAdmin):
     """Events of venues and accounts."""
 
     list_display = ["public_id", "type", "where", "actor", "created_at"]

@@ -2,6 +2,7 @@
 
 from accounts.models.alerts import Alert, AlertKind, AlertSubscription, PushDevice
 from accounts.models.api_keys import ApiKey, Scope
+from accounts.models.back_office import Assignment, SavedFilter
 from accounts.models.counters import RecordCount
 from accounts.models.demo_data import DemoData
 from accounts.models.idempotency import IdempotentCall

@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, AssigneeFilter
 from accounts.api_keys.authentication import get_staff_actor
 from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.requests import commands, representation
@@ -23,8 +24,8 @@ from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
-from framework.admin.action_confirmation import render_confirmation
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.action_confirmation import confirmed_action, render_confirmation
+from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import ApiError
 from framework.forms.domain_errors import errors_as_messages
@@ -109,19 +110,30 @@ class ExportPartInline(ReadOnlyInline):
 
 
 @admin.register(Export)
-class ExportAdmin(ReadOnlyAdmin):
+class ExportAdmin(AssignableAdmin, ReadOnlyAdmin):
     """Exports. List actions restart and cancel them; a form creates staff exports."""
 
     change_list_template = "catalogue/exports.html"
     change_form_template = "catalogue/export.html"
-    list_display = ["public_id", "status", "content", "bar", "failure", "owner", "paid", "rows", "created_at"]
-    list_filter = ["status", "dataset", "format", OrderedBy]
+    list_display = [
+        "public_id",
+        "status",
+        "content",
+        "bar",
+        "failure",
+        "owner",
+        "paid",
+        "rows",
+        "created_at",
+        "assignee",
+    ]
+    list_filter = ["status", "dataset", "format", OrderedBy, AssigneeFilter]
     list_select_related = ["payment"]
     search_fields = ["wallet__address__exact"]
     search_help_text = "Export id (ex_…), or complete wallet address in lower case"
     empty_hint = "Wallets order exports with POST /v1/exports; staff with the button above or “manage.py export”."
     inlines = [ExportPartInline]
-    actions = ["restart", "cancel"]
+    actions = ["restart", "cancel", *ASSIGNMENT_ACTIONS]
     fields = [
         ("public_id", "status", "bar"),
         "error",
@@ -142,8 +154,8 @@ class ExportAdmin(ReadOnlyAdmin):
         since = (timezone.now() - RECENT_FAILURES).replace(hour=0, minute=0, second=0, microsecond=0)
         wanted = {"status__exact": Export.Status.FAILED.value, "created_at__gte": since.isoformat()}
         address = f"{reverse('admin:catalogue_export_changelist')}?{urlencode(wanted)}"
-        number = count_bounded(Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since))
-        return [PendingCount("exports failed in 7 days", number, address, is_bad=True)]
+        failed = Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since)
+        return [self.count_pending(request, "exports failed in 7 days", failed, address, is_bad=True)]
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -220,7 +232,12 @@ class ExportAdmin(ReadOnlyAdmin):
             format_html_join("", '<li><a href="{}">{}</a> {}</li>', files),
         )
 
-    @admin.action(description="Restart the selected failed exports", permissions=["change"])
+    @confirmed_action(
+        "Restart the selected failed exports",
+        message="These failed exports are written again.",
+        confirm_label="Restart exports",
+        applies_to=lambda exports: exports.filter(status=Export.Status.FAILED),
+    )
     def restart(self, request: HttpRequest, queryset: QuerySet[Export]) -> None:
         for export in queryset:
             with errors_as_messages(request, prefix=f"Export {export.public_id}: "):

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator
 
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, AssigneeFilter
 from accounts.models import User
 from catalogue import insights
 from catalogue.admin.insight_sheet import sheet
@@ -20,8 +21,9 @@ from catalogue.insights.pipeline import cost_budget, llm_job
 from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import enqueue_insights
-from framework.admin.action_confirmation import render_confirmation
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.action_confirmation import confirmed_action, render_confirmation, render_rows_confirmation
+from framework.admin.large_tables import EstimatedPaginator
+from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
 
 # Texts on one approval page.
@@ -51,7 +53,10 @@ class StateFilter(admin.SimpleListFilter):
                 return queryset.filter(hidden=True)
             case "stale":
                 now, provider = timezone.now(), insights.get_provider()
-                return queryset.filter(insights.stale_condition(provider, now=now, restaurant="restaurant__"))
+                stale = queryset.filter(insights.stale_condition(provider, now=now, restaurant="restaurant__"))
+                # Few stale ones are found by reading all: once, not for their number and for their rows.
+                keys = list(stale.order_by().values_list("pk", flat=True)[: EstimatedPaginator.MAX_COUNTED])
+                return queryset.filter(pk__in=keys) if len(keys) < EstimatedPaginator.MAX_COUNTED else stale
             case "failed":
                 return queryset.filter(failed_at__isnull=False)
             case "silent":
@@ -73,18 +78,27 @@ class ProviderFilter(admin.SimpleListFilter):
 
 
 @admin.register(Insight)
-class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
+class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
     """Insights. Staff can approve, hide or regenerate them, but not edit their text.
 
     They are not deleted either: a deleted one would be generated again within a day.
     """
 
     change_form_template = "catalogue/insight.html"
-    list_display = ["restaurant", "beginning", "state", "review_count", "provider", "cost_usd", "generated_at"]
+    list_display = [
+        "restaurant",
+        "beginning",
+        "state",
+        "review_count",
+        "provider",
+        "cost_usd",
+        "generated_at",
+        "assignee",
+    ]
     list_select_related = ["restaurant"]
-    list_filter = [StateFilter, ProviderFilter]
+    list_filter = [StateFilter, AssigneeFilter, ProviderFilter]
     empty_hint = "Insights are generated for restaurants with at least five reviews."
-    actions = ["approve", "hide", "serve_again", "regenerate"]
+    actions = ["approve", "hide", "serve_again", "regenerate", *ASSIGNMENT_ACTIONS]
     fields = [
         "hidden",
         ("provider", "provider_version", "model", "cost_usd"),
@@ -127,8 +141,8 @@ class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
         if settings.INSIGHT_APPROVAL == "none":
             return []
         address = f"{reverse('admin:catalogue_insight_changelist')}?state=waiting"
-        number = count_bounded(Insight.objects.filter(insights.pending_approval()))
-        return [PendingCount("insights to approve", number, address)]
+        waiting = Insight.objects.filter(insights.pending_approval())
+        return [self.count_pending(request, "insights to approve", waiting, address)]
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
     def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
@@ -150,22 +164,32 @@ class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
         self.message_user(request, f"{approved_insights} approved.", messages.SUCCESS)
         return None
 
-    @admin.action(description="Hide the selected insights", permissions=["change"])
+    @confirmed_action(
+        "Hide the selected insights",
+        message="These insights are no longer served: clients get null, free of charge.",
+        confirm_label="Hide insights",
+        applies_to=lambda insights: insights.filter(hidden=False),
+    )
     def hide(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve null instead, free of charge."""
         hidden = insights.set_hidden(queryset, hidden=True)
         self.message_user(request, f"{hidden} insights hidden.", messages.SUCCESS)
 
-    @admin.action(description="Show the selected insights again", permissions=["change"])
+    @confirmed_action(
+        "Show the selected insights again",
+        message="These insights are served again.",
+        confirm_label="Show insights",
+        applies_to=lambda insights: insights.filter(hidden=True),
+    )
     def serve_again(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         served = insights.set_hidden(queryset, hidden=False)
         self.message_user(request, f"{served} insights are served again.", messages.SUCCESS)
 
     @admin.action(description="Regenerate the selected insights", permissions=["change"])
     def regenerate(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
-        """Ask for confirmation with the maximum cost, then mark the insights as stale and enqueue the task."""
-        provider = insights.get_provider()
-        if isinstance(provider, RemoteProvider) and "confirmed" not in request.POST:
+        """Ask for confirmation, of a model with its maximum cost; then mark as stale and enqueue the task."""
+        provider, title = insights.get_provider(), "Regenerate insights?"
+        if "confirmed" not in request.POST and isinstance(provider, RemoteProvider):
             places = list(queryset.order_by().values_list("pk", flat=True))
             context = {
                 "count": len(places),
@@ -174,9 +198,18 @@ class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
                 "day": cost_budget.daily_spending(timezone.now()),
                 "budget": settings.INSIGHT_DAILY_BUDGET_USD,
             }
-            title = "Regenerate insights?"
             return render_confirmation(
                 self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="regenerate", **context
+            )
+        if "confirmed" not in request.POST:
+            return render_rows_confirmation(
+                self,
+                request,
+                queryset,
+                action="regenerate",
+                title=title,
+                message="The built-in provider regenerates these insights. The current texts are served until then.",
+                confirm_label="Regenerate",
             )
         marked = insights.invalidate(queryset)
         transaction.on_commit(enqueue_insights)

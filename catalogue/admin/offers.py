@@ -21,6 +21,7 @@ from catalogue.models import Deposit, FlowBooking, FlowRule, FlowSlot, Listing, 
 from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
+from framework.admin.action_confirmation import confirmed_action
 from framework.admin.read_only import ReadOnlyAdmin
 from reservations.booking.terms import format_amount
 from reservations.models import AgreedTerms
@@ -171,7 +172,12 @@ class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
             return "withdrawn by staff"
         return slot.status_at(timezone.now()).replace("_", " ")
 
-    @admin.action(description="Withdraw the selected slots permanently", permissions=["change"])
+    @confirmed_action(
+        "Withdraw the selected slots permanently",
+        message="These slots can no longer be booked. Existing bookings are kept. This cannot be undone.",
+        confirm_label="Withdraw slots",
+        applies_to=lambda slots: slots.filter(is_barred=False),
+    )
     def withdraw(self, request: HttpRequest, queryset: QuerySet[FlowSlot]) -> None:
         slots = list(queryset.order_by().values_list("pk", flat=True))
         changed = slot_materialization.withdraw_slots(slots, now=timezone.now())

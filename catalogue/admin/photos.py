@@ -18,6 +18,7 @@ from catalogue.models import Photo, PhotoImport
 from catalogue.photos import downloads, uploads
 from catalogue.photos.listing import thumbnail_path
 from catalogue.tasks import enqueue_photo_downloads
+from framework.admin.action_confirmation import confirmed_action
 from framework.images.thumbnails import thumbnail_dimensions
 from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
 
@@ -92,13 +93,23 @@ class PhotoAdmin(RestaurantRowsAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         uploads.delete_photos(queryset, now=timezone.now())
 
-    @admin.action(description="Hide the selected photos", permissions=["change"])
+    @confirmed_action(
+        "Hide the selected photos",
+        message="The addresses of these photos answer 404. Cached copies are not affected.",
+        confirm_label="Hide photos",
+        applies_to=lambda photos: photos.filter(is_hidden=False),
+    )
     def hide(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         """Serve 404 instead; cached copies are not affected."""
         count = uploads.set_hidden(queryset, hidden=True, now=timezone.now())
         self.message_user(request, f"{count} photos hidden.", messages.SUCCESS)
 
-    @admin.action(description="Show the selected photos again", permissions=["change"])
+    @confirmed_action(
+        "Show the selected photos again",
+        message="These photos are served again.",
+        confirm_label="Show photos",
+        applies_to=lambda photos: photos.filter(is_hidden=True),
+    )
     def show_again(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         count = uploads.set_hidden(queryset, hidden=False, now=timezone.now())
         self.message_user(request, f"{count} photos are shown again.", messages.SUCCESS)
@@ -124,7 +135,12 @@ class PhotoImportAdmin(RestaurantRowsAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: PhotoImport | None = None) -> bool:
         return False
 
-    @admin.action(description="Download the selected failed photos again", permissions=["change"])
+    @confirmed_action(
+        "Download the selected failed photos again",
+        message="These failed photos are downloaded from their source again.",
+        confirm_label="Download photos",
+        applies_to=lambda photos: photos.filter(state=PhotoImport.State.FAILED),
+    )
     def download_again(self, request: HttpRequest, queryset: QuerySet[PhotoImport]) -> None:
         count = downloads.retry(queryset, now=timezone.now())
         transaction.on_commit(enqueue_photo_downloads)

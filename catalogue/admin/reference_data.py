@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from catalogue.admin.restaurant_rows import fold
 from catalogue.hours import holidays
 from catalogue.markets import MarketPlan, add_market, plan_market
 from catalogue.markets.commands import check_market
@@ -30,6 +29,7 @@ from catalogue.tasks import (
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
+from framework.db.text_search import fold
 from framework.errors import ApiError
 
 # Import runs count rows by what became of them.

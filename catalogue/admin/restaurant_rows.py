@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.db.models import F, Q, QuerySet, Value
 from django.http import HttpRequest
 
 from catalogue.models import Restaurant
 from framework.admin.large_tables import LargeTableAdmin
+from framework.db.text_search import fold
 
 MIN_QUERY_LENGTH = 3
 # Restaurants whose rows a search by name shows.
@@ -19,11 +20,6 @@ def search_restaurants(rows: QuerySet[Restaurant], term: str) -> QuerySet[Restau
         return rows.filter(slug=term)
 
     return rows.alias(folded=fold(F("name"))).filter(Q(folded__contains=fold(Value(term))) | Q(slug=term))
-
-
-def fold(text: F | Value) -> Func:
-    """SQL expression: the text in lower case without accents, as in the folded columns."""
-    return Func(text, function="fold", output_field=TextField())
 
 
 class RestaurantRowsAdmin(LargeTableAdmin):

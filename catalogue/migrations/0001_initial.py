@@ -39,7 +39,8 @@ class Migration(migrations.Migration):
         UnaccentExtension(),
         BtreeGistExtension(),
         BtreeGinExtension(),
-        run_sql_files("catalogue", "mercator", "fold"),
+        run_sql_files("catalogue", "mercator"),
+        run_sql_files("orders", "fold"),
         migrations.CreateModel(
             name="Source",
             fields=[

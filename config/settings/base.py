@@ -112,10 +112,7 @@ TEMPLATES = [
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = [
-    "accounts.tenancy.auth_backends.StaffBackend",
-    "accounts.tenancy.auth_backends.MemberBackend",
-]
+AUTHENTICATION_BACKENDS = ["accounts.tenancy.auth_backends.StaffBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

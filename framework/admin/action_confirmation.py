@@ -1,22 +1,59 @@
 """Actions of the back office: their confirmation pages, and one message for each row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeVar
 
+from django.contrib import admin as django_admin
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model, QuerySet
 from django.forms import Form
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from framework.errors import ApiError
 
 Row = TypeVar("Row", bound=Model)
+Action = Callable[[Any, HttpRequest, Any], HttpResponse | None]
 
 # The confirmation page lists at most so many rows.
 MAX_EXAMPLES = 20
+
+
+def confirmed_action(
+    description: str,
+    *,
+    message: str,
+    confirm_label: str,
+    permissions: Sequence[str] = ("change",),
+    applies_to: Callable[[Any], QuerySet[Any]] = lambda rows: rows,
+) -> Callable[[Action], Action]:
+    """Make a list action that runs after a confirmation page, which says what will happen and to how many rows.
+
+    `applies_to` filters the rows on the page to those that the action will change.
+    """
+
+    def decorate(run: Action) -> Action:
+        @django_admin.action(description=description, permissions=permissions)
+        @wraps(run)
+        def action(admin: Any, request: HttpRequest, queryset: Any) -> HttpResponse | None:
+            if "confirmed" in request.POST:
+                return run(admin, request, queryset)
+            return render_rows_confirmation(
+                admin,
+                request,
+                applies_to(queryset),
+                action=run.__name__,
+                title=f"{confirm_label}?",
+                message=message,
+                confirm_label=confirm_label,
+            )
+
+        return action
+
+    return decorate
 
 
 def render_rows_confirmation(

@@ -13,16 +13,25 @@ MAX_COUNTED = 99
 
 @dataclass(frozen=True, slots=True)
 class PendingCount:
-    """`number` rows wait for staff at the page `url`; `is_bad` where they are broken, not merely waiting."""
+    """`number` rows wait for staff at the page `url`; `is_bad` where they are broken, not merely waiting.
+
+    `mine` of them are assigned to the user, at the page `mine_url`.
+    """
 
     label: str
     number: int
     url: str
     is_bad: bool = False
+    mine: int = 0
+    mine_url: str = ""
 
     @property
     def shown(self) -> str:
-        return f"{MAX_COUNTED}+" if self.number > MAX_COUNTED else str(self.number)
+        return format_bounded(self.number)
+
+    @property
+    def mine_shown(self) -> str:
+        return format_bounded(self.mine)
 
 
 @runtime_checkable
@@ -31,6 +40,10 @@ class HasPendingCounts(Protocol):
 
     def pending_counts(self, request: HttpRequest) -> Iterable[PendingCount]:
         """What waits among its rows, as far as this user may see them. One `count_bounded` each."""
+
+
+def format_bounded(number: int) -> str:
+    return f"{MAX_COUNTED}+" if number > MAX_COUNTED else str(number)
 
 
 def count_bounded(rows: QuerySet[Any]) -> int:

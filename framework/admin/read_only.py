@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 
 from framework.admin.large_tables import LargeTableAdmin
 
@@ -33,10 +33,6 @@ class ReadOnlyAdmin(LargeTableAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         shown = flatten_fieldsets(self.get_fieldsets(request, obj))
         return [str(name) for name in shown if name not in self.editable_fields]
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        title = f"Select {self.opts.verbose_name} to view"
-        return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
 
 class ReadOnlyInline(admin.TabularInline[Any, Any]):

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Count, ForeignKey, QuerySet, Value
+from django.db.models import Count, ForeignKey, Q, QuerySet, Value
 from django.forms import NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -14,8 +14,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
+from framework.admin.action_confirmation import confirmed_action
+from framework.admin.large_tables import LargeTableAdmin
+from framework.db.text_search import fold
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from framework.timezones import zone
@@ -25,8 +28,12 @@ from orders.menu import editing, photos, stock
 from orders.menu.forms import AllergensAndPhotoForm
 from orders.menu.item_changes import change_items
 from orders.models import Menu, MenuCategory, MenuItem
+from orders.models.menus import ITEM_SEARCH_TEXT
 
 OF_MENU = "menu__id__exact"
+MIN_QUERY_LENGTH = 3
+# Menus of venues whose dishes a search by name shows.
+MAX_MENUS = 100
 
 
 class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
@@ -40,7 +47,7 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
 
 @admin.register(Menu)
-class MenuAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
+class MenuAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Menus with their categories; dishes have their own list."""
 
     menu_column = "id"
@@ -79,11 +86,21 @@ class MenuAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
         add = format_html(' · <a href="{}">Add one</a>', build_add_url(menu.pk)) if menu.adds_items else ""
         return format_html("{}{}", shown, add)
 
-    @admin.action(description="Publish: limit orders to the menu and use its prices", permissions=["change"])
+    @confirmed_action(
+        "Publish: limit orders to the menu and use its prices",
+        message="Orders of these venues are limited to the menu from now on, and use its prices.",
+        confirm_label="Publish menus",
+        applies_to=lambda menus: menus.filter(is_published=False),
+    )
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
         self.message_user(request, f"{set_published(request, queryset, True)} published.", messages.SUCCESS)
 
-    @admin.action(description="Unpublish: accept any item id, without prices", permissions=["change"])
+    @confirmed_action(
+        "Unpublish: accept any item id, without prices",
+        message="Orders of these venues may name any item id from now on, and have no prices.",
+        confirm_label="Unpublish menus",
+        applies_to=lambda menus: menus.filter(is_published=True),
+    )
     def unpublish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
         self.message_user(request, f"{set_published(request, queryset, False)} unpublished.", messages.SUCCESS)
 
@@ -129,19 +146,17 @@ class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
+class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeTableAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
 
-    venue_path = "menu__venue"
     form = MenuItemForm
     list_display = ["name", "ref", "venue", "category", "price", "currency", "tax", "is_available", "is_sold_out"]
     list_editable = ["price", "is_available"]
     list_filter = ["is_available"]
-    search_fields = ["name__unaccent", "ref", "menu__venue__name__unaccent"]
-    search_help_text = "Name or id of the dish, or name of the venue"
+    # The field shows the search box; `get_search_results` searches.
+    search_fields = ["ref"]
+    search_help_text = "At least three letters of the name or id of the dish, or of the name of the venue"
     ordering = ["menu_id", "category__position", "position", "name", "id"]
-    show_full_result_count = False
-    list_per_page = 50
     actions = ["sell_out", "make_available"]
     fields = [
         *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent", "takeaway_tax_percent")),
@@ -152,8 +167,25 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return [name for name in self.list_display if name != "venue" or OF_MENU not in request.GET]
 
+    def get_sortable_by(self, request: HttpRequest) -> Any:
+        """The dishes of one menu are sorted by any column; all dishes are too many."""
+        return self.list_display if OF_MENU in request.GET else ()
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
         return super().get_queryset(request).select_related("menu__venue", "category")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[MenuItem], search_term: str
+    ) -> tuple[QuerySet[MenuItem], bool]:
+        """The dishes with this text, and those of the first venues with this name. A short text has no trigram."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if len(term) < MIN_QUERY_LENGTH:
+            return queryset.none(), False
+        menus = Menu.objects.filter(venue__name__unaccent__icontains=term).values_list("pk", flat=True)
+        has_text = Q(searched__contains=fold(Value(term)))
+        return queryset.alias(searched=ITEM_SEARCH_TEXT).filter(has_text | Q(menu__in=list(menus[:MAX_MENUS]))), False
 
     def get_readonly_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[str]:
         return ["menu", "current_photo"] if obj else []
@@ -214,9 +246,7 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
         return redirect_to_next(request, obj) or response
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
-        menu = self.filter_permitted(
-            request, Menu.objects.filter(id=get_menu_id(request)), "add", "change", path="venue"
-        )
+        menu = Menu.objects.filter(id=get_menu_id(request))
         if db_field.name == "menu":
             options |= {"queryset": menu.select_related("venue"), "empty_label": None}
         else:
@@ -239,16 +269,20 @@ class MenuItemAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     def is_sold_out(self, item: MenuItem) -> bool:
         return item.get_sold_out_until(timezone.now().astimezone(zone(item.menu.venue.timezone))) is not None
 
-    def has_sell_out_permission(self, request: HttpRequest) -> bool:
-        """Editors of the menu, and roles with the sell-out permission."""
-        return self.has_change_permission(request) or request.user.has_perm("orders.sell_out_menuitem")
-
-    @admin.action(description="Sold out today", permissions=["sell_out"])
+    @confirmed_action(
+        "Sold out today",
+        message="These dishes cannot be ordered for the rest of the day.",
+        confirm_label="Mark as sold out",
+    )
     def sell_out(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         number = change_items(queryset, {"is_sold_out": True}, actor=get_staff_actor(request), now=timezone.now())
         self.message_user(request, f"{number} sold out today.", messages.SUCCESS)
 
-    @admin.action(description="Available again", permissions=["sell_out"])
+    @confirmed_action(
+        "Available again",
+        message="These dishes can be ordered again.",
+        confirm_label="Mark as available",
+    )
     def make_available(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         changes = {"is_sold_out": False, "is_available": True}
         number = change_items(queryset, changes, actor=get_staff_actor(request), now=timezone.now())

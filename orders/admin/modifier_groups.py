@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders.admin.events import MenuEventsAdmin, parse_uuid
@@ -65,11 +65,10 @@ class ModifierInline(admin.TabularInline[Modifier, ModifierGroup]):
 
 
 @admin.register(ModifierGroup)
-class ModifierGroupAdmin(VenueScopedAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
+class ModifierGroupAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin):
     """Modifier groups with their modifiers. One that a modifier asks for cannot be deleted."""
 
     form = ModifierGroupForm
-    venue_path = "menu__venue"
     list_display = ["name", "ref", "venue", "min_choices", "max_choices"]
     search_fields = ["name__unaccent", "ref", "menu__venue__name__unaccent"]
     search_help_text = "Name or id of the group, or name of the venue"

@@ -14,10 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
-from framework.admin.action_confirmation import render_rows_confirmation, run_on_each
+from framework.admin.action_confirmation import confirmed_action, render_rows_confirmation, run_on_each
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
@@ -83,7 +82,7 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 
 
 @admin.register(Order)
-class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
+class OrderAdmin(LargeTableAdmin):
     """Orders. List actions change the status by the same rules as the API."""
 
     form = OrderForm
@@ -145,9 +144,7 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Pending orders, counted by the record counts: there are many orders, and few are pending."""
         pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.ORDER, status=Order.Status.PENDING)
-        number = (
-            self.filter_permitted(request, pending, "change", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
-        )
+        number = pending.aggregate(sum=Sum("total", default=0))["sum"]
         address = f"{reverse('admin:orders_order_changelist')}?status__exact={Order.Status.PENDING}"
         return [PendingCount("pending orders", int(number), address)]
 
@@ -157,20 +154,14 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
 
-    @admin.action(description="Complete the selected orders", permissions=["change"])
-    def complete(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        if "confirmed" in request.POST:
-            self.change_status(request, queryset, Order.Status.COMPLETED)
-            return None
-        return render_rows_confirmation(
-            self,
-            request,
-            filter_pending(queryset),
-            action="complete",
-            title="Complete orders?",
-            message="These pending orders will be completed, and webhooks are sent. Other orders do not change.",
-            confirm_label="Complete",
-        )
+    @confirmed_action(
+        "Complete the selected orders",
+        message="These pending orders will be completed, and webhooks are sent. Other orders do not change.",
+        confirm_label="Complete orders",
+        applies_to=lambda orders: orders.filter(status=Order.Status.PENDING),
+    )
+    def complete(self, request: HttpRequest, queryset: Orders) -> None:
+        self.change_status(request, queryset, Order.Status.COMPLETED)
 
     @admin.action(description="Cancel the selected orders", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
@@ -181,7 +172,7 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
         return render_rows_confirmation(
             self,
             request,
-            filter_pending(queryset),
+            queryset.filter(status=Order.Status.PENDING),
             action="cancel",
             title="Cancel orders?",
             message="These pending orders will be cancelled permanently, and webhooks are sent. Others do not change.",
@@ -194,25 +185,20 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
         """Editors of orders, and groups with the reopen permission."""
         return self.has_change_permission(request) or request.user.has_perm("orders.reopen_order")
 
-    @admin.action(description="Reopen the selected orders that were completed by mistake", permissions=["reopen"])
-    def reopen(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
+    @confirmed_action(
+        "Reopen the selected orders that were completed by mistake",
+        message="These completed orders will be pending again. The event is recorded with your name, and webhooks are"
+        " sent. Cancelled orders stay cancelled.",
+        confirm_label="Reopen orders",
+        permissions=["reopen"],
+        applies_to=lambda orders: orders.filter(status=Order.Status.COMPLETED),
+    )
+    def reopen(self, request: HttpRequest, queryset: Orders) -> None:
         def reopen(order: Order) -> str:
             commands.reopen_order(order, now=timezone.now(), actor=get_staff_actor(request))
             return f"{order} was reopened."
 
-        if "confirmed" in request.POST:
-            run_on_each(self, request, queryset.with_items(), reopen)
-            return None
-        return render_rows_confirmation(
-            self,
-            request,
-            queryset.filter(status=Order.Status.COMPLETED).select_related("venue"),
-            action="reopen",
-            title="Reopen orders?",
-            message="These completed orders will be pending again. The event is recorded with your name, and webhooks"
-            " are sent. Cancelled orders stay cancelled.",
-            confirm_label="Reopen orders",
-        )
+        run_on_each(self, request, queryset.with_items(), reopen)
 
     def change_status(
         self, request: HttpRequest, queryset: Orders, status: Order.Status, *, because: str = ""
@@ -227,12 +213,8 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
         run_on_each(self, request, queryset.with_items(), change)
 
 
-def filter_pending(orders: Orders) -> Orders:
-    return orders.filter(status=Order.Status.PENDING).select_related("venue")
-
-
 @admin.register(OrderNumber)
-class OrderNumberAdmin(VenueScopedAdmin, ReadOnlyAdmin):
+class OrderNumberAdmin(ReadOnlyAdmin):
     """The last order number of each day. Deleting a counter would assign the same order number twice."""
 
     list_display = ["venue", "business_date", "last"]

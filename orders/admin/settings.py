@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders.models import ChargeRule, Fulfilment, OrderingSettings
 
@@ -25,7 +25,7 @@ class ChargeRuleForm(ChangedFieldsForm):
     fulfilments = fulfilments_field("None: all orders")
 
 
-class VenueSettingsAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
+class VenueSettingsAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
     """Rows of a venue. Its venue is fixed."""
 
     list_select_related: ClassVar[Any] = ["venue"]

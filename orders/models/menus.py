@@ -4,18 +4,24 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import F, Func, Q
+from django.db.models import F, Func, Q, Value
+from django.db.models.functions import Concat
 from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_noop as _
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
+from framework.db.text_search import fold
 from framework.public_ids import new_id
 from orders.models import translations
 from orders.models.refs import validate_ref
 from orders.pricing import get_decimals, round_amount
+
+# The text of a dish that the search of the back office matches; indexed by trigrams.
+ITEM_SEARCH_TEXT = fold(Concat("name", Value("\n"), "ref", output_field=models.TextField()))
 
 
 @track_history()
@@ -196,6 +202,7 @@ class MenuItem(models.Model):
                 condition=Func(F("allergens"), function="has_no_duplicates", output_field=models.BooleanField()),
             ),
         ]
+        indexes = [GinIndex(OpClass(ITEM_SEARCH_TEXT, "gin_trgm_ops"), name="menu_item_by_trigrams")]
 
     def __str__(self) -> str:
         return self.name

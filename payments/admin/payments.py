@@ -13,10 +13,11 @@ from django.urls.resolvers import URLPattern
 from django.utils import timezone
 from django.utils.timesince import timesince
 
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, AssigneeFilter
 from accounts.api_keys.authentication import get_staff_actor
 from framework import public_ids
 from framework.admin.action_confirmation import render_confirmation
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.pending_counts import PendingCount
 from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.admin import columns
@@ -98,7 +99,7 @@ def transfers_context(tx_hash: str, payments: QuerySet[Payment]) -> dict[str, An
 
 
 @admin.register(Payment)
-class PaymentAdmin(AddressSearchAdmin):
+class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
     """The payments. Refunds are sent manually outside the application, and recorded here.
 
     An unused payment can still be used for 15 minutes; only after that its refund is due.
@@ -107,15 +108,22 @@ class PaymentAdmin(AddressSearchAdmin):
     change_list_template = "payments/ledger.html"
     list_display = [
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
+        "assignee",
     ]
     empty_hint = "Each paid request adds a row."
-    list_filter = [option_filter("refund due", "refund", REFUND_DUE_FILTERS), "state", "form", "channel"]
+    list_filter = [
+        option_filter("refund due", "refund", REFUND_DUE_FILTERS),
+        AssigneeFilter,
+        "state",
+        "form",
+        "channel",
+    ]
     search_fields = ["tx_hash__exact", "payer__exact"]
     is_in_site_search = True
     search_help_text = "Complete payment id (pay_...), transaction hash or payer address"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
-    actions = ["mark_refund_due", "record_refund", "write_off"]
+    actions = ["mark_refund_due", "record_refund", "write_off", *ASSIGNMENT_ACTIONS]
     amount = columns.column("amount_usdc", "USDC", format_amount)
     state_label = columns.column("state", "State", state_label)
     product_names = columns.column("products", "Products", ", ".join)
@@ -131,7 +139,7 @@ class PaymentAdmin(AddressSearchAdmin):
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         url = f"{reverse('admin:payments_payment_changelist')}?refund=due"
-        return [PendingCount("refunds due", count_bounded(due_refunds()), url, is_bad=True)]
+        return [self.count_pending(request, "refunds due", due_refunds(), url, is_bad=True)]
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.refunds_due_csv)

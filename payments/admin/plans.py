@@ -9,6 +9,7 @@ from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import HttpRequest
 from django.utils import timezone
 
+from framework.admin.action_confirmation import confirmed_action
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from payments.admin.columns import AddressSearch, option_filter, report_changes, short_with_title
@@ -110,7 +111,12 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
     def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
         terms.save_plan(obj)
 
-    @admin.action(description="End the selected plans now", permissions=["change"])
+    @confirmed_action(
+        "End the selected plans now",
+        message="These plans end now. Their customers have the terms of their tier again.",
+        confirm_label="End plans",
+        applies_to=lambda plans: plans.current(timezone.now()),
+    )
     def end(self, request: HttpRequest, queryset: QuerySet[Plan]) -> None:
         selected = list(queryset.values_list("pk", flat=True))
         ended = terms.end_plans(selected, now=timezone.now())

@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import get_staff_actor
+from framework.admin.action_confirmation import confirmed_action
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
@@ -189,7 +190,12 @@ class PriceAdmin(ReadOnlyAdmin):
     def start(self, price: Price) -> str:
         return f"{'from' if price.valid_from > timezone.now() else 'since'} {format_time(price.valid_from)}"
 
-    @admin.action(description="Cancel the selected future prices", permissions=["change"])
+    @confirmed_action(
+        "Cancel the selected future prices",
+        message="These future prices are deleted. Prices that have started are kept.",
+        confirm_label="Cancel prices",
+        applies_to=lambda prices: prices.filter(valid_from__gt=timezone.now()),
+    )
     def cancel_prices(self, request: HttpRequest, queryset: QuerySet[Price]) -> None:
         selected = list(queryset.values_list("pk", flat=True))
         cancelled = price_changes.cancel_prices(selected, now=timezone.now())

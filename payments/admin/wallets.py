@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from framework.admin.action_confirmation import confirmed_action
 from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin
 from payments.formatting import format_amount, format_time
@@ -136,7 +137,12 @@ class WalletSessionAdmin(AddressSearchAdmin):
     actions = ["revoke"]
     short_wallet = columns.column("wallet_id", "Wallet", columns.short_with_title, ordering="wallet")
 
-    @admin.action(description="Revoke the selected sessions permanently", permissions=["change"])
+    @confirmed_action(
+        "Revoke the selected sessions permanently",
+        message="Requests with these sessions will fail. Their wallets can sign in again.",
+        confirm_label="Revoke sessions",
+        applies_to=lambda sessions: sessions.filter(revoked_at=None),
+    )
     def revoke(self, request: HttpRequest, queryset: QuerySet[WalletSession]) -> None:
         revoked = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
         self.message_user(request, f"{revoked} revoked.", messages.SUCCESS)

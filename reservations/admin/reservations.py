@@ -5,18 +5,17 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import DateField, F, Func, QuerySet, Sum, Value
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
-from framework.admin.action_confirmation import render_rows_confirmation, run_on_each
+from framework.admin.action_confirmation import confirmed_action, run_on_each
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.pending_counts import PendingCount
 from framework.languages import format_moment
 from reservations.booking import commands, waitlist
 from reservations.forms.reservation import NewReservationForm, ReservationForm
@@ -53,7 +52,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
+class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
@@ -168,29 +167,33 @@ class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Reservation | None = None) -> bool:
         return False
 
-    @admin.action(description="Confirm the selected reservations", permissions=["change"])
+    @confirmed_action(
+        "Confirm the selected reservations",
+        message="These reservations are confirmed, and guests with an email address are notified. Those that find no"
+        " table do not change.",
+        confirm_label="Confirm reservations",
+        applies_to=lambda reservations: reservations.exclude(status=Status.CONFIRMED),
+    )
     def confirm(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         self.set_status(request, queryset, Status.CONFIRMED)
 
-    @admin.action(description="Cancel the selected reservations", permissions=["change"])
-    def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
-        if "confirmed" in request.POST:
-            self.set_status(request, queryset, Status.CANCELLED)
-            return None
-        return render_rows_confirmation(
-            self,
-            request,
-            queryset.exclude(status=Status.CANCELLED).select_related("venue"),
-            action="cancel",
-            title="Cancel reservations?",
-            message=(
-                "These reservations are cancelled permanently. Their tables become available, and guests with an email"
-                " address are notified."
-            ),
-            confirm_label="Cancel reservations",
-        )
+    @confirmed_action(
+        "Cancel the selected reservations",
+        message="These reservations are cancelled permanently. Their tables become available, and guests with an email"
+        " address are notified.",
+        confirm_label="Cancel reservations",
+        applies_to=lambda reservations: reservations.exclude(status=Status.CANCELLED),
+    )
+    def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        self.set_status(request, queryset, Status.CANCELLED)
 
-    @admin.action(description="Offer a table to the selected waiting parties", permissions=["change"])
+    @confirmed_action(
+        "Offer a table to the selected waiting parties",
+        message="A free table is held for each of these parties for some minutes, and guests with an email address are"
+        " notified.",
+        confirm_label="Offer tables",
+        applies_to=lambda reservations: reservations.filter(status=Status.PENDING),
+    )
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         def offer(reservation: Reservation) -> str:
             now = timezone.now()
@@ -202,46 +205,35 @@ class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
 
         run_on_each(self, request, queryset, offer)
 
-    @admin.action(description="Mark as arrived", permissions=["change"])
+    @confirmed_action(
+        "Mark as arrived", message="These guests are recorded as arrived.", confirm_label="Mark as arrived"
+    )
     def arrived(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         self.record_arrival(request, queryset, Arrival.ARRIVED)
 
-    @admin.action(description="Mark as seated", permissions=["change"])
+    @confirmed_action("Mark as seated", message="These guests are recorded as seated.", confirm_label="Mark as seated")
     def seated(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         self.record_arrival(request, queryset, Arrival.SEATED)
 
-    @admin.action(description="Mark as finished", permissions=["change"])
+    @confirmed_action(
+        "Mark as finished",
+        message="These guests are recorded as gone. Their tables become available immediately.",
+        confirm_label="Mark as finished",
+    )
     def finished(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         self.record_arrival(request, queryset, Arrival.FINISHED)
 
-    @admin.action(description="Mark as no-show", permissions=["change"])
-    def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
-        if "confirmed" in request.POST:
-            self.record_arrival(request, queryset, Arrival.NO_SHOW)
-            return None
-        return render_rows_confirmation(
-            self,
-            request,
-            queryset.select_related("venue"),
-            action="no_show",
-            title="Mark as no-show?",
-            message="The tables become available immediately.",
-            confirm_label="Mark as no-show",
-        )
+    @confirmed_action(
+        "Mark as no-show", message="The tables become available immediately.", confirm_label="Mark as no-show"
+    )
+    def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        self.record_arrival(request, queryset, Arrival.NO_SHOW)
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         page = reverse("admin:reservations_reservation_changelist")
         pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.RESERVATION, status=Status.PENDING)
-        number = self.filter_permitted(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
-        pending_count = PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
-        if self.venues(request, "view") is None:
-            return [pending_count]
-        now = timezone.now()
-        expected = Reservation.objects.filter(
-            date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
-        )
-        today = count_bounded(self.filter_permitted(request, expected, "view"))
-        return [pending_count, PendingCount("arrivals expected today", today, f"{page}?day=today")]
+        number = pending.aggregate(sum=Sum("total", default=0))["sum"]
+        return [PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")]
 
     def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         def set_status(reservation: Reservation) -> str:

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from reservations.floor import tables as floor
 from reservations.forms.setup import (
@@ -19,7 +19,7 @@ from reservations.forms.setup import (
 from reservations.models import Area, CancellationTerms, Closure, Combination, ServicePeriod, Table
 
 
-class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
+class VenueRowAdmin(RowHistoryAdmin):
     """Rows of venues. The venue of an existing row is fixed, because reservations reference the row."""
 
     list_select_related: ClassVar[Any] = ["venue"]

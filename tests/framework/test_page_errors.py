@@ -138,10 +138,10 @@ def test_a_bug_is_still_a_500(path: str, monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*_: object) -> Callable[..., object]:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("accounts.admin_site.get_venue_roles", fail)
+    monkeypatch.setattr("accounts.admin_site.saved_filters.list_all", fail)
     monkeypatch.setattr("accounts.dashboard.overview.get_access", fail)
     venue = builders.venue()
-    user = users.membership(venue).user
+    user = users.membership(venue, person=users.user(is_staff=True)).user
     user.remember_venue(venue)
     client = Client(raise_request_exception=False)
     client.force_login(user)

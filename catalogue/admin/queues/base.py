@@ -9,8 +9,10 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from accounts.admin.assignments import AssignableAdmin
+from accounts.models import Assignment
 from framework.admin.large_tables import LargeTableAdmin
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.pending_counts import PendingCount
 from framework.errors import ApiError
 
 
@@ -43,7 +45,7 @@ class StateFilter(DefaultFilter):
         return queryset.filter(state=self.value())
 
 
-class ReviewQueueAdmin(LargeTableAdmin):
+class ReviewQueueAdmin(AssignableAdmin, LargeTableAdmin):
     """A queue of rows to decide: each page has decision buttons and leads to the next row.
 
     The queue is in the order of `ordering`, a column and the key; an index that starts with the state must support it.
@@ -68,7 +70,7 @@ class ReviewQueueAdmin(LargeTableAdmin):
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """The number of open rows, which the list shows by default."""
         address = reverse(f"admin:catalogue_{self.opts.model_name}_changelist")
-        return [PendingCount(self.queue_label, count_bounded(self.open_rows()), address)]
+        return [self.count_pending(request, self.queue_label, self.open_rows(), address)]
 
     def next_rows(self, row: Any) -> QuerySet[Any]:
         """The open rows after a row."""
@@ -86,15 +88,27 @@ class ReviewQueueAdmin(LargeTableAdmin):
         row = self.get_object(request, unquote(object_id))
         if row is None or not self.has_view_or_change_permission(request, row):
             return super().change_view(request, object_id, form_url, extra_context)
-        if verdict := request.POST.get("verdict"):
+        verdict = request.POST.get("verdict")
+        if verdict in ("take", "release"):
+            return self.change_assignee(request, row, is_taken=verdict == "take")
+        if verdict:
             return self.submit_decision(request, row, verdict)
+        assignee = Assignment.objects.emails(self.model, [row.pk]).get(str(row.pk), "")
         context = {
             **self.page_context(row),
+            "assignee": assignee,
+            "is_mine": assignee == request.user.get_username(),
             "can_decide": row.state == "open" and self.has_change_permission(request, row),
         }
         following = self.next_rows(row).values_list("pk", flat=True).first() if row.state == "open" else None
         context["skip"] = self.page_url(following) if following is not None else None
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
+
+    def change_assignee(self, request: HttpRequest, row: Any, *, is_taken: bool) -> HttpResponse:
+        if not self.has_change_permission(request, row):
+            raise PermissionDenied
+        (self.take_rows if is_taken else self.release_rows)(request, [row.pk])
+        return HttpResponseRedirect(self.page_url(row.pk))
 
     def submit_decision(self, request: HttpRequest, row: Any, verdict: str) -> HttpResponse:
         if not self.has_change_permission(request, row):

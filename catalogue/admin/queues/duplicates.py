@@ -11,12 +11,13 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssigneeFilter
 from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
 from catalogue.admin.restaurants.mini_map import render_map
 from catalogue.matching import duplicate_review
 from catalogue.models import MatchCandidate, Restaurant
 from catalogue.search.geocoding.distance import Location, distance_m
-from framework.admin.action_confirmation import render_confirmation
+from framework.admin.action_confirmation import confirmed_action, render_confirmation
 from framework.errors import ApiError
 
 COMPARED = (
@@ -32,16 +33,16 @@ FAR_M = 5000
 class MatchCandidateAdmin(ReviewQueueAdmin):
     """Pairs to review, highest score first. `identity.merge` merges duplicates."""
 
-    list_display = ["score", "first_place", "second_place", "similarity", "found_at", "state"]
+    list_display = ["score", "first_place", "second_place", "similarity", "found_at", "state", "assignee"]
     list_display_links = ["score"]
     list_select_related = ["first", "second"]
-    list_filter = [StateFilter]
+    list_filter = [StateFilter, AssigneeFilter]
     ordering = ["-score", "id"]
     queue_label = "possible duplicates"
     # The page of a pair shows both restaurants.
     change_form_template = "catalogue/duplicate_pair.html"
     empty_hint = "Imports and applied duplicate reports add pairs."
-    actions = ["same_place", "two_places"]
+    actions = ["same_place", "two_places", *ASSIGNMENT_ACTIONS]
     exclude = ["first", "second", "reasons"]
     readonly_fields = ["comparison", "score", "similarity", "state", "found_at", "decided_at", "decided_by"]
 
@@ -103,7 +104,12 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
         template, title = "catalogue/confirm_duplicates.html", "Merge each pair?"
         return render_confirmation(self, request, template, title=title, action="same_place", **context)
 
-    @admin.action(description="Different places: keep both", permissions=["change"])
+    @confirmed_action(
+        "Different places: keep both",
+        message="These pairs are kept as different restaurants and leave the queue.",
+        confirm_label="Keep both",
+        applies_to=lambda pairs: pairs.filter(state=MatchCandidate.State.OPEN),
+    )
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
         message = "{} pairs were kept as different restaurants."
         self._decide_pairs(request, queryset, duplicate_review.mark_distinct, message)

@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssigneeFilter
 from accounts.models import User
 from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
@@ -21,6 +22,7 @@ from catalogue.admin.restaurants.mini_map import render_map
 from catalogue.models import Report
 from catalogue.moderation import reports
 from catalogue.tasks import enqueue_open_intervals
+from framework.admin.action_confirmation import confirmed_action
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
@@ -34,14 +36,14 @@ class AlreadyDecided(InvalidRequest):
 
 @admin.register(Report)
 class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
-    list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
+    list_display = ["created_at", "kind", "place", "beginning", "state", "assignee", "decided_by"]
     list_select_related = ["restaurant", "decided_by"]
-    list_filter = [StateFilter, "kind"]
+    list_filter = [StateFilter, AssigneeFilter, "kind"]
     empty_hint = "POST /v1/restaurants/{slug}/reports creates reports."
     ordering = ["created_at", "pk"]
     queue_label = "open reports"
     change_form_template = "catalogue/report.html"
-    actions = ["apply", "dismiss"]
+    actions = ["apply", "dismiss", *ASSIGNMENT_ACTIONS]
     fields = [
         "public_id",
         ("kind", "state"),
@@ -91,7 +93,13 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
     def beginning(self, report: Report) -> str:
         return Truncator(report.text).chars(90)
 
-    @admin.action(description="Apply the selected reports", permissions=["change"])
+    @confirmed_action(
+        "Apply the selected reports",
+        message="Restaurants that are reported as closed are closed, and reported duplicates are added to the possible"
+        " duplicates. Reports of other kinds are only marked as applied.",
+        confirm_label="Apply reports",
+        applies_to=lambda reports: reports.filter(state=Report.State.OPEN),
+    )
     def apply(self, request: HttpRequest, queryset: QuerySet[Report]) -> HttpResponse | None:
         """Close restaurants, queue duplicates; for a single report of another kind redirect to the restaurant."""
         chosen = list(queryset.select_related("restaurant").order_by("created_at", "pk"))
@@ -103,7 +111,12 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
             self.message_user(request, "Duplicates were added to the match candidates.")
         return None
 
-    @admin.action(description="Dismiss the selected reports", permissions=["change"])
+    @confirmed_action(
+        "Dismiss the selected reports",
+        message="These reports are dismissed: nothing changes at their restaurants.",
+        confirm_label="Dismiss reports",
+        applies_to=lambda reports: reports.filter(state=Report.State.OPEN),
+    )
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         self.decide_all(request, queryset.order_by("created_at", "pk"), reports.dismiss_report, "dismissed")
 

@@ -63,8 +63,8 @@ def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
     for number in (1, 39):
         for _ in range(number):
             ApiKey.create(builders.venue(), name="test")
-        # Session, user, two counts, rows.
-        with django_assert_num_queries(5):
+        # Session, user, two counts, rows, saved filters.
+        with django_assert_num_queries(6):
             staff.get(KEYS)
 
 
@@ -333,7 +333,9 @@ def test_what_holds_orders_cannot_be_deleted_with_them(staff: Client, venue: Ven
     assert (Account.objects.count(), Venue.objects.count()) == (1, 1)
 
 
-def test_only_staff_come_in(venue: Venue, client: Client) -> None:
-    client.force_login(User.objects.create_user("guest@example.com"))
+def test_only_staff_come_in(db: None, client: Client) -> None:
     for path in ("/admin/", KEYS):
         assert client.get(path)["Location"].startswith("/admin/login/")
+    client.force_login(User.objects.create_user("guest@example.com"))
+    for path in ("/admin/", KEYS):
+        assert client.get(path)["Location"] == "/dashboard/"

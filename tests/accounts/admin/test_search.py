@@ -10,7 +10,6 @@ from django.urls import reverse
 from accounts.models import Account, User, Venue
 from catalogue.models import Restaurant, Review
 from orders.models import Order
-from payments.models import Payment
 from reservations.models import Reservation
 from tests.catalogue import builders as places
 from tests.support import builders, users
@@ -107,12 +106,5 @@ def test_a_search_without_results_says_what_can_be_searched(staff: Client, term:
     assert words in staff.get("/admin/search/", {"q": term}).content.decode()
 
 
-@pytest.mark.exhaustive
-def test_members_find_only_rows_of_their_venues(venue: Venue) -> None:
-    host = users.member(venue, "manager")
-    own, other = builders.order(venue), builders.order(builders.venue("Another"))
-    assert host.get("/admin/search/", {"q": own.public_id}).status_code == 302
-    assert host.get("/admin/search/", {"q": other.public_id}).status_code == 200
-    assert "Users" not in found(host, "example.com")
+def test_only_who_is_signed_in_searches() -> None:
     assert Client().get("/admin/search/", {"q": "x"}).status_code == 302
-    assert not Payment.objects.exists()

@@ -129,7 +129,7 @@ def test_staff_can_undo_it_for_30_days(venue: Venue) -> None:
     now = timezone.now()
     closure.close_account(venue.account, name="Trattoria Ltd", now=now)
     staff = builders.staff()
-    chosen = {"action": "reopen", "_selected_action": [str(venue.account_id)]}
+    chosen = {"action": "reopen", "_selected_action": [str(venue.account_id)], "confirmed": "yes"}
     staff.post("/admin/accounts/account/", chosen)
     assert Account.objects.get(pk=venue.account_id).closed_at is None
     Account.objects.update(closed_at=now - timedelta(days=30))

@@ -1,4 +1,4 @@
-"""What people see in the back office: members of accounts their own venues and nothing of others, staff by role."""
+"""Who may open the back office: our staff by their groups, and no member of an account."""
 
 from collections.abc import Callable
 from datetime import date, time
@@ -8,24 +8,15 @@ import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import VenueScopedAdmin
-from accounts.models import ApiKey, Event, Role, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.models import Account, ApiKey, Event, Membership, Role, User, Venue, WebhookDelivery, WebhookEndpoint
 from orders.models import ChargeRule, Menu, MenuItem, ModifierGroup, Order, OrderingSettings, OrderNumber
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.support import builders, users
 
 pytestmark = pytest.mark.django_db
-
-SECRET = "Belladonna"
-ROLES = list(Role.values)
-# A host opens most of the pages, and some are refused.
-every_role = pytest.mark.parametrize(
-    "role", [role if role == Role.HOST else pytest.param(role, marks=pytest.mark.exhaustive) for role in ROLES]
-)
 
 
 def an_endpoint(venue: Venue) -> WebhookEndpoint:
@@ -101,158 +92,36 @@ def address(model: Any, page: str, *args: Any) -> str:
     return reverse(f"admin:{its_admin.opts.app_label}_{its_admin.opts.model_name}_{page}", args=args)
 
 
-def works(role: str) -> tuple[Client, Venue, Venue]:
-    """Somebody with this role at one venue, and another venue of another account."""
-    mine, theirs = builders.venue("Aurora"), builders.venue(SECRET)
-    return users.member(mine, role), mine, theirs
+def test_every_kind_of_row_that_belongs_to_a_customer_is_tried_here() -> None:
+    apps_of_customers = {"accounts", "orders", "reservations"}
+    listed = {model for model in registered() if model._meta.app_label in apps_of_customers}
+    assert listed - {Account, User} == set(MAKERS)
 
 
-def test_every_kind_of_row_that_belongs_to_a_venue_is_tried_here() -> None:
-    assert {model for model, its in registered().items() if isinstance(its, VenueScopedAdmin)} == set(MAKERS)
+@pytest.mark.parametrize("role", Role.values)
+def test_no_role_of_a_venue_opens_the_back_office(role: str) -> None:
+    member = users.member(builders.venue("Aurora"), role)
+    assert [member.get(path)["Location"] for path in ("/admin/", address(Order, "changelist"))] == ["/dashboard/"] * 2
 
 
 @pytest.mark.exhaustive
-@every_role
-def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None:
-    browser, mine, theirs = works(role)
+def test_each_page_of_the_back_office_sends_an_owner_to_the_dashboard() -> None:
+    venue = builders.venue("Aurora")
+    member = users.member(venue)
+    member_user = Membership.objects.get().user
+    # A group of our staff gives nothing to who is not of our staff.
+    member_user.groups.add(Group.objects.get_or_create(name="Finance")[0])
+    assert member_user.get_all_permissions() == set()
+    pages = ["/admin/", "/admin/search/?q=Aurora", f"{reverse('admin:autocomplete')}?app_label=orders&model_name=menu"]
+    pages += [address(model, page) for model in registered() for page in ("changelist", "add")]
+    for page in pages:
+        answer = member.get(page)
+        assert (answer.status_code, answer.headers.get("Location")) == (302, "/dashboard/"), page
     for model, maker in MAKERS.items():
-        its_admin = registered()[model]
-        row = maker(theirs)
-        own = maker(mine)
-        label = f"{role} {model.__name__}"
-        page = browser.get(address(model, "changelist"))
-        if page.status_code == 403:
-            assert browser.get(address(model, "change", row.pk)).status_code == 403, label
-            assert browser.get(address(model, "change", own.pk)).status_code == 403, label
-            continue
-        assert page.status_code == 200, label
-        search = f"?q={SECRET}&o=1"
-        found = browser.get(address(model, "changelist") + search, follow=True)
-        for query, answer in (("", page), (search, found)):
-            text = answer.content.decode()
-            # The search itself is shown again.
-            shown = text.replace(f'value="{SECRET}"', "").replace(f"q={SECRET}", "").replace(f"q%3D{SECRET}", "")
-            assert SECRET not in shown, label + query
-            assert str(row.pk) not in text or isinstance(row.pk, int), label + query
-        assert SECRET not in browser.get(address(model, "add")).content.decode(), label
-        assert SECRET not in browser.get(address(model, "change", own.pk)).content.decode(), label
-        before = model.objects.filter(pk=row.pk).values().get()
-        answers = [browser.get(address(model, kind, row.pk)) for kind in ("change", "history", "delete")]
-        answers += [
-            browser.post(address(model, kind, row.pk), {"post": "yes", "name": "taken"})
-            for kind in ("change", "delete")
-        ]
-        assert {answer.status_code for answer in answers} <= {302, 403, 404}, label
-        for action in [*its_admin.actions, "delete_selected"]:
-            chosen = {
-                "action": action,
-                "_selected_action": [str(row.pk)],
-                "reason": "x",
-                "overlap": "2",
-                "post": "yes",
-            }
-            # All of the list, and this one by name; asked first, and said yes.
-            answers.append(browser.post(address(model, "changelist"), chosen))
-            answers.append(
-                browser.post(address(model, "changelist"), {**chosen, "confirmed": "yes", "select_across": "1"})
-            )
-            answers.append(browser.post(address(model, "changelist"), {**chosen, "confirmed": "yes"}))
-        for answer in answers:
-            assert SECRET not in answer.content.decode() + " ".join(builders.messages_of(answer)), label
-        assert model.objects.filter(pk=row.pk).values().get() == before, label
-
-
-@pytest.mark.exhaustive
-@every_role
-def test_what_belongs_to_no_venue_is_not_there_for_members(role: str) -> None:
-    browser, *_ = works(role)
-    for model, its_admin in registered().items():
-        if not isinstance(its_admin, VenueScopedAdmin):
-            assert browser.get(address(model, "changelist")).status_code == 403, model
-            assert browser.post(address(model, "changelist")).status_code == 403, model
-            assert browser.post(address(model, "add")).status_code == 403, model
-    for app in ("payments", "catalogue"):
-        assert browser.get(f"/admin/{app}/").status_code == 404
-
-
-@pytest.mark.parametrize("role", ROLES)
-def test_a_member_is_offered_only_their_own_venues(role: str) -> None:
-    browser, *_ = works(role)
-    asked = {"app_label": "orders", "model_name": "menu", "field_name": "venue"}
-    answer = browser.get(reverse("admin:autocomplete"), asked)
-    assert [each["text"] for each in answer.json()["results"]] == ["Aurora"]
-
-
-def test_a_member_cannot_add_to_another_venue_by_naming_it() -> None:
-    browser, _, theirs = works("owner")
-    menu = builders.menu(theirs)
-    for model, sent in (
-        (Area, {"venue": theirs.pk, "name": "Terrace", "position": 0}),
-        (Closure, {"venue": theirs.pk, "first_date": "2027-01-01", "last_date": "2027-01-02", "reason": "x"}),
-        (Menu, {"venue": theirs.pk}),
-        (ApiKey, {"venue": theirs.pk, "name": "x", "scopes": ["orders:read"]}),
-        (WebhookEndpoint, {"venue": theirs.pk, "url": "https://hooks.example.com/x"}),
-    ):
-        before = model.objects.count()
-        answer = browser.post(address(model, "add"), sent)
-        assert answer.status_code == 200, model
-        assert model.objects.count() == before
-    text = browser.get(f"{address(MenuItem, 'add')}?menu={menu.pk}").content.decode()
-    assert SECRET not in text
-    assert "Dishes" not in text
-
-
-def test_a_role_counts_where_it_was_given_and_not_where_another_was() -> None:
-    kitchen, owned = builders.venue("Aurora"), builders.venue("Bistro")
-    user = users.membership(kitchen, "kitchen").user
-    browser = users.member(owned, "owner", person=user)
-    row, own = ApiKey.create(kitchen, name="theirs").row, ApiKey.create(owned, name="mine").row
-    assert "theirs" not in browser.get(address(ApiKey, "changelist")).content.decode()
-    dish = a_dish(kitchen)
-    assert browser.get(address(MenuItem, "change", dish.pk)).status_code == 200
-    assert browser.post(address(MenuItem, "change", dish.pk), {"name": "x"}).status_code == 403
-    chosen = {"action": "revoke", "_selected_action": [str(row.pk), str(own.pk)], "confirmed": "yes"}
-    browser.post(address(ApiKey, "changelist"), chosen)
-    row.refresh_from_db()
-    own.refresh_from_db()
-    assert (row.revoked_at, own.revoked_at is None) == (None, False)
-
-
-def test_a_filter_does_not_read_what_hangs_on_a_row() -> None:
-    browser, mine, _ = works("kitchen")
-    builders.reservation(mine, customer_email="guest@example.com")
-    answer = browser.get(address(Venue, "changelist"), {"reservations__customer_email__startswith": "guest"})
-    assert answer.status_code == 400
-
-
-def test_the_kitchen_sells_out_a_dish_and_does_not_price_it() -> None:
-    browser, mine, _ = works("kitchen")
-    dish = a_dish(mine)
-    browser.post(address(MenuItem, "changelist"), {"action": "sell_out", "_selected_action": [str(dish.pk)]})
-    dish.refresh_from_db()
-    assert dish.sold_out_on is not None
-    assert browser.post(address(MenuItem, "change", dish.pk), {"price": "1"}).status_code == 403
-
-
-def test_what_a_key_may_use_is_not_for_members_to_say() -> None:
-    browser, mine, _ = works("owner")
-    sent = {"venue": mine.pk, "name": "till", "scopes": ["orders:read"], "allowance": 999_999}
-    browser.post(address(ApiKey, "add"), sent)
-    assert ApiKey.objects.get(venue=mine, name="till").allowance == 1000
-
-
-def test_a_closed_account_opens_nothing() -> None:
-    browser, mine, _ = works("owner")
-    mine.account.closed_at = timezone.now()
-    mine.account.save()
-    assert browser.get("/admin/").status_code == 302
-
-
-def test_a_group_gives_nothing_to_who_is_not_of_our_staff() -> None:
-    mine = builders.venue("Aurora")
-    person = users.membership(mine, "owner").user
-    person.groups.add(Group.objects.get_or_create(name="Finance")[0])
-    assert users.signed_in(person).get("/admin/payments/payment/").status_code == 403
+        row = maker(venue)
+        for page in (address(model, "changelist"), address(model, "change", row.pk), address(model, "delete", row.pk)):
+            answer = member.post(page, {"post": "yes"})
+            assert (answer.status_code, "Access denied" in answer.content.decode()) == (403, True), page
 
 
 @pytest.mark.exhaustive
@@ -278,8 +147,8 @@ def test_staff_without_a_role_see_how_to_get_one() -> None:
 
 
 def test_our_staff_with_a_membership_elsewhere_have_no_more_rights_at_other_venues() -> None:
-    mine, theirs = builders.venue("Aurora"), builders.venue(SECRET)
+    mine, theirs = builders.venue("Aurora"), builders.venue("Belladonna")
     person = users.membership(mine, "owner", person=users.user(is_staff=True)).user
     browser = users.signed_in(person)
     assert browser.get(f"/dashboard/{theirs.public_id}").status_code == 404
-    assert SECRET not in browser.get(address(Order, "changelist")).content.decode()
+    assert browser.get(address(Order, "changelist")).status_code == 403

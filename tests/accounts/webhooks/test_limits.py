@@ -79,7 +79,7 @@ def test_one_endpoint_too_many_is_a_form_error_on_the_dashboard_and_in_the_back_
     owner = users.member(venue)
     answer = owner.post(f"/dashboard/{venue.public_id}/webhooks/new", {"url": EXTERNAL})
     assert (answer.status_code, "at most 20 webhook endpoints" in answer.content.decode()) == (400, True)
-    answer = owner.post("/admin/accounts/webhookendpoint/add/", {"venue": venue.pk, "url": EXTERNAL})
+    answer = builders.staff().post("/admin/accounts/webhookendpoint/add/", {"venue": venue.pk, "url": EXTERNAL})
     assert (answer.status_code, "at most 20 webhook endpoints" in answer.content.decode()) == (200, True)
     assert WebhookEndpoint.objects.filter(venue=venue).count() == 20
 

@@ -71,10 +71,10 @@ def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
 
 def test_two_places_stay_two() -> None:
     staff, pair = tests.support.builders.staff(), candidate()
-    assert "1 pairs were kept as different restaurants." in act(staff, "two_places", pair)
+    assert "1 pairs were kept as different restaurants." in act(staff, "two_places", pair, confirmed="yes")
     pair.refresh_from_db()
     assert (pair.state, Restaurant.objects.filter(merged_into=None).count()) == ("distinct", 2)
-    assert "Somebody has decided this pair already." not in act(staff, "two_places")
+    assert "Somebody has decided this pair already." not in act(staff, "two_places", confirmed="yes")
 
 
 def test_who_may_only_look_decides_nothing() -> None:

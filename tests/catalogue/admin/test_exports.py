@@ -97,7 +97,7 @@ def test_what_went_wrong_stands_beside_the_status_in_the_list(staff: Client) -> 
     export_builders.create_queued()
     page = staff.get(address(Export, "changelist")).content.decode()
     assert columns(page) == [
-        *("public_id", "status", "content", "bar", "failure", "owner", "paid", "rows", "created_at")
+        *("public_id", "status", "content", "bar", "failure", "owner", "paid", "rows", "created_at", "assignee")
     ]
 
 
@@ -198,7 +198,7 @@ def test_the_list_costs_the_same_for_many_exports_and_an_export_is_found_by_its_
     staff: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     exports = [export_builders.create_running(updated_since=f"2026-01-0{day}T00:00:00Z") for day in range(1, 4)]
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         page = staff.get(address(Export, "changelist")).content.decode()
     assert page.count("<progress") == 3
     with django_assert_max_num_queries(12):

@@ -116,17 +116,17 @@ def test_a_page_costs_the_same_queries_however_much_it_cites(
     with django_assert_max_num_queries(8):
         page_of(staff, place)
     # A list of its own time costs three more: the time, and this test's savepoint around it.
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         staff.get(address(Insight, "changelist"))
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         staff.get(address(InsightCall, "changelist"))
 
 
 def test_a_hidden_insight_is_withheld_and_free_until_it_is_served_again(staff: Client, place: Restaurant) -> None:
     text = Insight.objects.get().text
-    act(staff, "hide")
+    act(staff, "hide", confirmed="yes")
     assert served(place) == (None, "withheld", ())
-    act(staff, "serve_again")
+    act(staff, "serve_again", confirmed="yes")
     assert served(place) == (text, None, ("ai_insight",))
 
 
@@ -232,7 +232,7 @@ def test_writing_again_marks_and_rings_after_the_commit(
 ) -> None:
     Insight.objects.update(text="Nonsense.")
     with django_capture_on_commit_callbacks() as enqueued:
-        act(staff, "regenerate")
+        act(staff, "regenerate", confirmed="1")
     assert len(enqueued) == 1
     assert insights.refresh(now=NOW, max_reviews=100) == 1
     assert "the gyoza (5 of 6 reviews)" in Insight.objects.get().text

@@ -133,6 +133,7 @@ def test_a_venue_of_another_clock_is_refused(staff: Client) -> None:
 def test_staff_withdraw_a_slot_for_good_and_its_bookings_stand(staff: Client, place: Restaurant) -> None:
     later = builders.slot(place, starts_at=NOW + timedelta(days=1))
     form = {"action": "withdraw", "_selected_action": [str(slot.pk) for slot in FlowSlot.objects.all()]}
+    form["confirmed"] = "yes"
     response = staff.post(address(FlowSlot, "changelist"), form)
     assert "2 withdrawn. Existing bookings are kept." in base.messages_of(response)
     later.refresh_from_db()

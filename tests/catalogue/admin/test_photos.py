@@ -127,7 +127,7 @@ def test_hiding_a_photo_recounts_those_of_its_review(staff: Client) -> None:
     photo = builders.photo(place, review=review)
 
     def act(action: str) -> tuple[int, Any]:
-        staff.post(LIST, {"action": action, "_selected_action": [str(photo.pk)]})
+        staff.post(LIST, {"action": action, "_selected_action": [str(photo.pk)], "confirmed": "yes"})
         facets = Restaurant.objects.get(pk=place.pk).review_facets
         return Review.objects.get(pk=review.pk).photo_count, facets["with_photos"]
 

@@ -258,7 +258,8 @@ LIST = "/admin/catalogue/report/"
 
 
 def act(desk: Client, action: str, *chosen: Report) -> Any:
-    return desk.post(LIST, {"action": action, "_selected_action": [str(report.pk) for report in chosen]}, follow=True)
+    keys = [str(report.pk) for report in chosen]
+    return desk.post(LIST, {"action": action, "_selected_action": keys, "confirmed": "yes"}, follow=True)
 
 
 def test_staff_see_the_oldest_open_report_first(desk: Client) -> None:

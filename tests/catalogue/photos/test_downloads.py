@@ -296,6 +296,6 @@ def test_staff_see_errors_and_download_failed_photos_again(
     assert "The server answered 404." in page
     row = PhotoImport.objects.get()
     assert admin_client.get(f"{address}{row.pk}/change/").status_code == 200
-    admin_client.post(address, {"action": "download_again", "_selected_action": [row.pk]})
+    admin_client.post(address, {"action": "download_again", "_selected_action": [row.pk], "confirmed": "yes"})
     row.refresh_from_db()
     assert (row.state, row.tries) == (PENDING, 0)

@@ -55,7 +55,8 @@ def dish(menu: Menu, category: MenuCategory, **changes: str) -> dict[str, str]:
 def action(staff: Client, name: str, *items: MenuItem) -> list[str]:
     """Run an action of the list of dishes, and return what is said."""
     with time_machine.travel(NOON, tick=False):
-        response = staff.post(DISHES, {"action": name, "_selected_action": [str(item.pk) for item in items]})
+        keys = [str(item.pk) for item in items]
+        response = staff.post(DISHES, {"action": name, "_selected_action": keys, "confirmed": "yes"})
     assert response.status_code == 302
     return builders.messages_of(response)
 
@@ -99,7 +100,7 @@ def test_publishing_is_an_action_and_orders_follow(staff: Client, venue: Venue) 
         ("unpublish", "1 unpublished.", False, None),
         ("publish", "1 published.", True, Decimal("19.00")),
     ):
-        response = staff.post(MENUS, {"action": name, "_selected_action": [str(menu.pk)]})
+        response = staff.post(MENUS, {"action": name, "_selected_action": [str(menu.pk)], "confirmed": "yes"})
         assert builders.messages_of(response)[-1] == message
         menu.refresh_from_db()
         assert (menu.is_published, builders.order(venue).total) == (published, total)
@@ -215,10 +216,11 @@ def test_the_lists_cost_the_same_for_one_and_for_many(
     for number in (1, 20):
         for _ in range(number):
             builders.menu(builders.venue(), water="2.00")
-        # Session, user, the count, the rows.
-        with django_assert_num_queries(4):
+        # Session, user, the count, the rows, saved filters.
+        with django_assert_num_queries(5):
             assert staff.get(MENUS).status_code == 200
-        with django_assert_num_queries(4):
+        # Also the estimate, the list's own time limit, and the savepoint of the test around it.
+        with django_assert_num_queries(9):
             assert staff.get(DISHES).status_code == 200
 
 
@@ -414,7 +416,8 @@ def test_a_group_is_written_with_its_modifiers_and_each_change_is_an_event(staff
     ]
     assert f'value="{menu.items.get().pk}"' in staff.get(f"{groups}{made.pk}/change/").content.decode()
     assert staff.post(f"{groups}{made.pk}/delete/", {"post": "yes"}).status_code == 302
-    assert staff.post(MENUS, {"action": "unpublish", "_selected_action": [str(menu.pk)]}).status_code == 302
+    chosen = {"action": "unpublish", "_selected_action": [str(menu.pk)], "confirmed": "yes"}
+    assert staff.post(MENUS, chosen).status_code == 302
     action(staff, "sell_out", menu.items.get())
     events = Event.objects.filter(venue=venue).order_by("id").values_list("type", "actor")
     assert list(events) == [
@@ -476,3 +479,24 @@ def test_changes_in_the_list_are_one_event_of_each_menu(staff: Client, venue: Ve
     assert staff.post(DISHES, form | changes).status_code == 302
     events = Event.objects.values_list("venue", "type")
     assert sorted(events, key=str) == sorted([(venue.pk, "menu.updated"), (other_venue.pk, "menu.updated")], key=str)
+
+
+@pytest.mark.exhaustive
+def test_dishes_are_found_by_three_letters_of_their_name_id_or_venue_with_an_index(
+    staff: Client, venue: Venue
+) -> None:
+    menu = builders.menu(venue, water="2.00")
+    menu.items.filter(ref="margherita").update(name="Crème brûlée")
+    builders.menu(builders.venue("Another"))
+
+    def found(term: str) -> list[tuple[str, str]]:
+        rows = staff.get(DISHES, {"q": term}).context["cl"].result_list
+        return [(row.name, row.menu.venue.name) for row in rows]
+
+    assert found("CREME BRU") == [("Crème brûlée", "Trattoria")]
+    assert found("wate") == found("Wat")
+    assert {venue for _, venue in found("another")} == {"Another"}
+    assert found("cr") == []
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        assert "menu_item_by_trigrams" in staff.get(DISHES, {"q": "creme"}).context["cl"].queryset.explain()

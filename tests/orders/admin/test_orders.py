@@ -37,9 +37,9 @@ def test_a_list_of_orders_costs_the_same_for_one_and_for_forty(
     for number in (1, 39):
         for _ in range(number):
             builders.order(builders.venue(), now=NOON)
-        # Session, user, the estimate, the count, the orders, and the days of the hierarchy.
+        # Session, user, the estimate, the count, the orders, the days of the hierarchy, and saved filters.
         # With the list's own time limit, and the savepoint of the test around it.
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(11):
             assert staff.get(ORDERS).status_code == 200
 
 
@@ -155,8 +155,8 @@ def test_the_counts_of_numbers_are_for_looking_only(
 ) -> None:
     builders.order(venue, now=NOON)
     count = OrderNumber.objects.get()
-    # Session, user, the timeout in its transaction, the estimate, the count, the rows.
-    with django_assert_num_queries(8):
+    # Session, user, the timeout in its transaction, the estimate, the count, the rows, saved filters.
+    with django_assert_num_queries(9):
         assert staff.get("/admin/orders/ordernumber/").status_code == 200
     path = f"/admin/orders/ordernumber/{count.pk}"
     assert staff.get(f"{path}/change/").status_code == 200

@@ -50,7 +50,7 @@ def test_the_pages_of_a_model_open(
     row = rows.get(model) or Wallet.objects.get()
     listed = reverse(f"admin:payments_{model}_changelist")
     for page in (listed, f"{listed}?q=noma", reverse(f"admin:payments_{model}_change", args=[row.pk])):
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             response = staff.get(page)
         assert response.status_code == 200
         assert "secret-digest" not in response.content.decode()
@@ -70,8 +70,9 @@ def test_a_list_of_payments_costs_the_same_for_one_and_for_forty(
     for count in (range(1), range(1, 40)):
         for number in count:
             payment(number)
-        # Session, user, refunds due, an estimate, the count, rows; the list's time, and this test's savepoint around.
-        with django_assert_num_queries(9):
+        # Session, user, refunds due, an estimate, the count, rows, assignees, saved filters; the list's time, and this
+        # test's savepoint around.
+        with django_assert_num_queries(11):
             staff.get(PAYMENTS)
 
 
@@ -305,7 +306,8 @@ def test_view_permission_allows_no_refund_and_no_revocation(db: None) -> None:
     due, served, signed_in = refund_due(1), payment(2), session()
     refund(client, due)
     mark_due(client, served)
-    client.post("/admin/payments/walletsession/", {"action": "revoke", "_selected_action": str(signed_in.pk)})
+    chosen = {"action": "revoke", "_selected_action": str(signed_in.pk), "confirmed": "yes"}
+    client.post("/admin/payments/walletsession/", chosen)
     due.refresh_from_db()
     signed_in.refresh_from_db()
     served.refresh_from_db()

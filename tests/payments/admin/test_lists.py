@@ -58,7 +58,6 @@ def test_pages_for_reading_promise_no_change(staff: Client) -> None:
     event = PaymentEvent.objects.filter(payment_id=row.pk).latest("pk")
     pages = {"payment": row.pk, "refund": refund.pk, "walletsession": session.pk, "paymentevent": event.pk}
     for model, key in pages.items():
-        assert "to view" in staff.get(f"/admin/payments/{model}/").context["title"]
         page = staff.get(f"/admin/payments/{model}/{key}/change/")
         assert page.context["title"].startswith("View ")
         assert 'name="_save"' not in page.content.decode()

@@ -99,7 +99,7 @@ def test_a_plan_that_cannot_be_is_refused_beside_the_form(staff: Client, values:
 @pytest.mark.exhaustive
 def test_a_plan_that_holds_is_ended_once_and_stays(staff: Client) -> None:
     holds, coming = plan(), plan(name="Next", valid_from=timezone.now() + timedelta(days=9), account=account())
-    chosen = {"action": "end", "_selected_action": [str(holds.pk), str(coming.pk)]}
+    chosen = {"action": "end", "_selected_action": [str(holds.pk), str(coming.pk)], "confirmed": "yes"}
     assert builders.messages_of(staff.post(PLANS, chosen)) == ["1 ended.", "1 were not in effect."]
     holds.refresh_from_db()
     first = holds.valid_until
@@ -153,8 +153,8 @@ def test_the_list_of_plans_costs_the_same_for_one_and_for_many(
 ) -> None:
     for number in range(3):
         plan(name=f"Contract {number}", account=account())
-        # Session, user, count, rows; the list's time, and this test's savepoint around it.
-        with django_assert_num_queries(7):
+        # Session, user, count, rows, saved filters; the list's time, and this test's savepoint around it.
+        with django_assert_num_queries(8):
             assert staff.get(PLANS).status_code == 200
 
 

@@ -133,6 +133,7 @@ def test_a_price_to_come_is_set_shown_and_taken_back_but_one_that_has_begun_stay
     assert "from 2099-12-01 00:00 UTC" in staff.get(f"{PRICES}?time=upcoming").content.decode()
     chosen = {
         "action": "cancel_prices",
+        "confirmed": "yes",
         "_selected_action": [str(pk) for pk in Price.objects.values_list("pk", flat=True)],
     }
     assert builders.messages_of(staff.post(PRICES, chosen))[-2:] == [
@@ -222,7 +223,7 @@ def test_lists_of_products_and_prices_cost_the_same_however_much_there_is(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     default_products.create_missing()
-    for budget, address in ((5, PRODUCTS), (8, PRICES), (5, REVIEWS)):
+    for budget, address in ((6, PRODUCTS), (9, PRICES), (5, REVIEWS)):
         # What Django remembers of its tables is read once.
         staff.get(address)
         for _ in range(2):
@@ -240,6 +241,7 @@ def test_who_may_only_look_can_take_no_price_back(db: None) -> None:
     Price.objects.update(valid_from=timezone.now() + timedelta(days=1))
     chosen = {
         "action": "cancel_prices",
+        "confirmed": "yes",
         "_selected_action": [str(pk) for pk in Price.objects.values_list("pk", flat=True)],
     }
     client.post(PRICES, chosen)

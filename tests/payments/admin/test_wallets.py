@@ -31,7 +31,7 @@ def session() -> WalletSession:
 
 def test_revoking_a_session_is_for_good_and_keeps_the_first_moment(staff: Client) -> None:
     row = session()
-    chosen = {"action": "revoke", "_selected_action": str(row.pk)}
+    chosen = {"action": "revoke", "_selected_action": str(row.pk), "confirmed": "yes"}
     response = staff.post("/admin/payments/walletsession/", chosen)
     assert builders.messages_of(response) == ["1 revoked."]
     row.refresh_from_db()
@@ -79,6 +79,6 @@ def test_wallets_are_found_by_the_beginning_of_their_address(
     session()
     Wallet.objects.create(address="0x" + "cd" * 20)
     for query, count in (("0xAB", 1), ("0x", 2), ("ab", 0)):
-        # Session, user, count, rows; the list's time, and this test's savepoint around it.
-        with django_assert_num_queries(7):
+        # Session, user, count, rows, saved filters; the list's time, and this test's savepoint around it.
+        with django_assert_num_queries(8):
             assert len(staff.get(f"/admin/payments/wallet/?q={query}").context["cl"].result_list) == count

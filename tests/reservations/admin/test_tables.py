@@ -68,8 +68,8 @@ def test_every_page_opens_and_its_list_costs_the_same_for_one_and_for_many(
     }
     for name, maker in makers.items():
         made = [maker(number) for number in range(12)]
-        # Session, user, the counts, the rows with their venues.
-        with django_assert_max_num_queries(5):
+        # Session, user, the counts, the rows with their venues, saved filters.
+        with django_assert_max_num_queries(6):
             assert staff.get(f"{ADMIN}{name}/").status_code == 200
         assert staff.get(f"{ADMIN}{name}/?q=T").status_code == 200
         assert staff.get(f"{ADMIN}{name}/add/").status_code == 200

@@ -1,0 +1,27 @@
+"""The lists of the back office by task."""
+
+from django.contrib import admin
+from django.test import Client
+
+from accounts.admin_site import INDEX_GROUPS
+from framework.django_internals import model_admins
+
+
+def test_every_list_is_in_exactly_one_group() -> None:
+    grouped = [label for group in INDEX_GROUPS for label in group["models"]]
+    assert sorted(grouped) == sorted(model._meta.label for model in model_admins(admin.site))
+
+
+def test_the_front_page_shows_the_groups_in_their_order_with_a_description(admin_client: Client) -> None:
+    page = admin_client.get("/admin/")
+    assert [group["name"] for group in page.context["app_list"]] == [group["name"] for group in INDEX_GROUPS]
+    for group in INDEX_GROUPS:
+        # Once beside its name on the page, and not in the navigation.
+        assert page.content.decode().count(group["description"]) == 1
+
+
+def test_a_list_is_titled_by_its_rows(admin_client: Client) -> None:
+    for path, title in (("orders/order", "Orders"), ("payments/payment", "Payments"), ("auth/group", "Groups")):
+        page = admin_client.get(f"/admin/{path}/").content.decode()
+        assert (f"<h1>{title}</h1>" in page, f"<title>{title} | Tablewire back office</title>" in page) == (True, True)
+    assert "<h1>Deposits: 0 USDC held" in admin_client.get("/admin/catalogue/deposit/").content.decode()
