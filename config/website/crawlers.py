@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from config.website import docs
+from config.website import docs, reference
 from framework.api import cacheable_documents, error_handler
 from framework.api.urls import public_url
 from framework.errors import NotFound
@@ -35,7 +35,12 @@ def robots(request: HttpRequest) -> HttpResponse:
 def sitemap(request: HttpRequest) -> HttpResponse:
     """The public pages, in the format of sitemaps.org."""
     pages = [docs.guides(), docs.decisions()]
-    paths = ["/", "/docs", *(guide.url for guides in pages for guide in guides.values())]
+    apis = [reference.load(name) for name in reference.TITLES]
+    paths = [
+        *("/", "/docs"),
+        *(guide.url for guides in pages for guide in guides.values()),
+        *(page.url for api in apis for page in (api, *api.groups.values())),
+    ]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',

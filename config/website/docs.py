@@ -12,11 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.csrf import csrf_exempt
 
 from catalogue.agent_discovery import llms_txt
@@ -44,12 +43,6 @@ GROUPS: Mapping[str, Sequence[str]] = {
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_SUMMARY_LENGTH = 160
 MAX_QUERY_LENGTH = 200
-# Hashes of the two style elements that Redoc creates: an empty one to which it adds rules, and that of scrollbars. A
-# new version may create others; the browser's console then shows their hashes.
-REDOC_STYLES = (
-    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
-    "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +119,6 @@ def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         return reject_unsafe_method(request) or response
 
     return read_only_view
-
-
-TITLES = {"management": "Management API", "management-v2": "Management API, version 2", "data": "Data API"}
-
-
-# Redoc's search runs in a worker from a blob. Swagger UI needs neither.
-@csp_update({"style-src": ["'self'", *REDOC_STYLES], "worker-src": ["'self'", "blob:"]})
-@read_only
-def redoc(request: HttpRequest, name: str) -> HttpResponse:
-    return render(request, "docs/redoc.html", {"name": name, "title": TITLES[name]})
-
-
-@read_only
-def swagger(request: HttpRequest, name: str) -> HttpResponse:
-    return render(request, "docs/swagger.html", {"name": name, "title": TITLES[name]})
 
 
 @read_only
@@ -226,20 +204,41 @@ def markdown_parser() -> Any:
     return markdown
 
 
-def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
-    """A block of code, highlighted if its language is known, with a button that copies it."""
-    from pygments import highlight  # type: ignore[import-untyped]
-    from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+@cache
+def markdown(text: str) -> SafeString:
+    """Markdown as HTML; HTML in it is escaped."""
+    return mark_safe(markdown_parser().render(text))  # noqa: S308
 
+
+@cache
+def inline_markdown(text: str) -> SafeString:
+    """The same without paragraphs."""
+    return mark_safe(markdown_parser().renderInline(text))  # noqa: S308
+
+
+def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
+    """A block of code with a button that copies it."""
     token = tokens[index]
-    try:
-        lexer = get_lexer_by_name(token.info.strip().partition(" ")[0])
-        code = str(highlight(token.content, lexer, HtmlFormatter(nowrap=True, classprefix="c-")))
-    except ClassNotFound:
-        code = escape(token.content)
+    code = highlight(token.content, token.info.strip().partition(" ")[0])
     return (
         f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
         f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
     )
+
+
+# Spans of punctuation and white space, which have no style of their own, and would double the size of JSON.
+UNSTYLED_SPANS = re.compile(r'<span class="c-[pw]">([^<]*)</span>')
+
+
+def highlight(text: str, language: str) -> str:
+    """Code as HTML, highlighted if its language is known."""
+    from pygments import highlight as render_code  # type: ignore[import-untyped]
+    from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        lexer = get_lexer_by_name(language.lower())
+    except ClassNotFound:
+        return escape(text)
+    return UNSTYLED_SPANS.sub(r"\1", str(render_code(text, lexer, HtmlFormatter(nowrap=True, classprefix="c-"))))
