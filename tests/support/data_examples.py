@@ -299,7 +299,8 @@ def record_identity(call: Recorder) -> Client:
 def record_catalogue(call: Recorder, caller: Client) -> None:
     """The restaurant as everybody and as a buyer sees it."""
 
-    anybody = Client()
+    # Each address has a rate limit of its own.
+    anybody = Client(REMOTE_ADDR="192.0.2.1")
 
     def get(operation: str, name: str, path: str, client: Client = anybody) -> Any:
         return call(operation, name, "GET", path, client=client)
@@ -328,7 +329,7 @@ def record_catalogue(call: Recorder, caller: Client) -> None:
 def record_bookings(call: Recorder, caller: Client) -> None:
     """An offer, the free tables, and two bookings from their creation to their cancellation."""
     guest = {"customer_name": "Robin Example", "customer_email": "robin@example.com"}
-    anybody = Client()
+    anybody = Client(REMOTE_ADDR="192.0.2.2")
     offer = call("list_restaurant_offers", "The only one", "GET", f"{PATH}/flow", client=anybody)["data"][0]["id"]
     path = f"/v1/flow/offers/{offer}"
     call("get_offer", "An offer", "GET", path, client=anybody)

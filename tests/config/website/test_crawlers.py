@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from catalogue.agent_discovery import llms_txt
-from config.website import docs
+from config.website import docs, reference
 
 BASE = "https://api.example.com"
 
@@ -38,7 +38,10 @@ def test_the_sitemap_lists_the_landing_page_and_each_guide(client: Client) -> No
     assert (response.status_code, response["Content-Type"]) == (200, "application/xml")
     listed = [str(element.text) for element in ET.fromstring(response.content).iter() if element.tag.endswith("}loc")]  # noqa: S314  # our own
     assert listed[:2] == [f"{BASE}/", f"{BASE}/docs"]
-    assert len(listed) == 2 + len(docs.guides()) + len(docs.decisions())
+    apis = [reference.load(name) for name in reference.TITLES]
+    operations = sum(1 + len(api.groups) for api in apis)
+    assert len(listed) == 2 + len(docs.guides()) + len(docs.decisions()) + operations
+    assert f"{BASE}/docs/api/data/reviews" in listed
     assert f"{BASE}/docs/mcp" in listed
 
 
