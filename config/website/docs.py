@@ -1,4 +1,4 @@
-"""The documentation as pages: the .md files of docs/, the decisions, the changelog, and the reference of both APIs.
+"""The documentation as pages: the .md files of docs/, the decisions and the changelog.
 
 Agents read the files.
 """
@@ -19,26 +19,38 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.csrf import csrf_exempt
 
 from catalogue.agent_discovery import llms_txt
-from catalogue.agent_discovery.llms_txt import BASE, FOR_CALLERS, PAGES
+from catalogue.agent_discovery.llms_txt import BASE, PAGES
 from framework.api.error_handler import reject_unsafe_method
 
 CHANGELOG = BASE / "CHANGELOG.md"
-# In the order of the menu. Guides that are in none of these groups are for operators.
+# By reader, in the order of the menu. A quickstart is the first of each.
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Management API": (
-        "keys",
-        "idempotency",
-        "orders",
-        "menus",
-        "ordering-page",
-        "booking",
-        "guests",
-        "languages",
-        "webhooks",
+    "Restaurant": (
+        *("quickstart-restaurant", "dashboard", "menus", "board", "ordering-page", "booking", "guests", "languages"),
+        *("deposits", "hours"),
     ),
-    "Data API": tuple(FOR_CALLERS),
-    "Agents": ("mcp",),
-    "Reference": ("glossary",),
+    "Integrator": (
+        *("quickstart-integrator", "keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
+        "glossary",
+    ),
+    "Data buyer": (
+        *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
+        *("tiers", "exports", "ledger", "reports"),
+    ),
+    "Agent builder": ("quickstart-agent-builder", "mcp", "checkout"),
+    "Operator": (
+        *("quickstart-operator", "settings", "architecture", "back-office", "markets", "importing", "prices"),
+        *("facilitator", "auditing", "backup", "observing", "scaling", "speed", "fast-path", "changing-tables"),
+        *("privacy", "promises"),
+    ),
+}
+# What each reader does, for the index.
+READERS: Mapping[str, str] = {
+    "Restaurant": "Take orders and reservations, manage the menu, the tables and the guests.",
+    "Integrator": "Connect a till, a kiosk or a delivery service to a restaurant.",
+    "Data buyer": "Search restaurants for free; buy reviews, insights and exports by the call.",
+    "Agent builder": "Give an agent the same data as tools, with prices and payments in messages.",
+    "Operator": "Run the product on your own servers.",
 }
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_SUMMARY_LENGTH = 160
@@ -67,10 +79,7 @@ class Guide:
 @cache
 def guides() -> Mapping[str, Guide]:
     """All guides by name, in the order of reading."""
-    known = llms_txt.pages()
-    first = [name for names in GROUPS.values() for name in names]
-    names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
-    found = {name: read_guide(name, PAGES / f"{name}.md") for name in names}
+    found = {name: read_guide(name, PAGES / f"{name}.md") for names in GROUPS.values() for name in names}
     changelog = Guide("changelog", "Changelog", "What changed in each version.", CHANGELOG)
     return found | {"changelog": changelog}
 
@@ -100,13 +109,9 @@ def plain_text(text: str) -> str:
 
 
 def groups() -> list[tuple[str, list[Guide]]]:
-    """The guides in the groups of the index and the menu."""
+    """The guides by reader, as the index and the menu show them."""
     known = guides()
-    listed = {name for names in GROUPS.values() for name in names} | {"changelog"}
-    return [
-        *((title, [known[name] for name in names if name in known]) for title, names in GROUPS.items()),
-        ("Operations", [guide for name, guide in known.items() if name not in listed]),
-    ]
+    return [(reader, [known[name] for name in names]) for reader, names in GROUPS.items()]
 
 
 def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -129,7 +134,8 @@ def index(request: HttpRequest) -> HttpResponse:
 
         hits = docs_search.search(query)
         return render(request, "docs/search.html", {"groups": groups(), "query": query, "hits": hits})
-    return render(request, "docs/index.html", {"groups": groups(), "guides": guides()})
+    readers = [(reader, READERS[reader], first, rest) for reader, (first, *rest) in groups()]
+    return render(request, "docs/index.html", {"groups": groups(), "readers": readers})
 
 
 @read_only
