@@ -11,12 +11,12 @@ from tests.test_readme import OWN, run
 
 READERS = ["restaurant", "integrator", "data-buyer", "agent-builder", "operator"]
 END = "::end of block::"
-# Ids, passwords and addresses are of the run.
-VARIABLE = re.compile(r"(?<=demo@example\.com )\S+|ven_[0-9a-z]{26}|http://127\.0\.0\.1:\d+")
+# Ids, passwords and addresses are of the run, and there may be more checks of consistency.
+VARIABLE = re.compile(r"(?<=demo@example\.com )\S+|ven_[0-9a-z]{26}|http://127\.0\.0\.1:\d+|\d+(?= checks)")
 
 
 def blocks(reader: str) -> tuple[list[str], list[str]]:
-    """The commands of a page after its first, which starts the product, and the output that the page shows for each."""
+    """The commands of a page after its first, which starts the product, and the output that it shows for each."""
     page = (Path(settings.BASE_DIR) / "docs" / f"quickstart-{reader}.md").read_text()
     first, *commands = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     assert first in OWN

@@ -8,7 +8,7 @@ from catalogue.models import Report
 from catalogue.serializers.shared import SLUG
 from framework.api.fields import EmailField, StrictChoiceField, StrictSerializer, TextField
 from framework.api.pagination.schema import DateTimeField
-from framework.public_ids import encode, pattern
+from framework.public_ids import encode
 
 
 class NewReport(StrictSerializer):
@@ -35,5 +35,5 @@ class ReportRecord(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, Any]:
         fields = super().get_fields()
-        fields["id"].help_text = f"Matches `{pattern('rep')}`."
+        fields["id"].help_text = "It begins with `rep_`."
         return fields

@@ -98,7 +98,7 @@ def parse(name: str, content: bytes) -> Api:
 def overview(request: HttpRequest, name: str) -> HttpResponse:
     api = load(name)
     document = api.document
-    tables = [Schemas(document).table(schema) for schema in ("Failure", "Problem")]
+    tables = [Schemas(document).table(each) for each in ("Failure", "Problem")]
     context = {
         "api": api,
         "groups": docs.groups(),
@@ -263,8 +263,12 @@ def describe_needs(security: list[Mapping[str, list[str]]]) -> SafeString:
 def describe_prices(products: Sequence[str], prices: Prices) -> dict[str, Any]:
     """The products that an operation sells, with the price for each tier; empty if it is free."""
     rates = [tier.rate for tier in TIERS.values()]
-    rows = [(product, [x402_manifest.amount(prices.get(product, {}).get(rate)) for rate in rates]) for product in products]
-    return {"tiers": [tier.name for tier in TIERS.values()], "products": rows, "are_known": bool(prices)} if rows else {}
+    rows = [
+        (product, [x402_manifest.amount(prices.get(product, {}).get(rate)) for rate in rates]) for product in products
+    ]
+    return (
+        {"tiers": [tier.name for tier in TIERS.values()], "products": rows, "are_known": bool(prices)} if rows else {}
+    )
 
 
 def resolve(api: Api, described: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -309,7 +313,10 @@ def search_pages() -> Iterator[tuple[docs.Guide, list[tuple[str, str, str]]]]:
         api = load(name)
         for group in api.groups.values():
             guide = docs.Guide(
-                f"api/{name}/{group.name}", f"{api.title}: {group.title}", group.summaries, schema.FOLDER / f"{name}.json"
+                f"api/{name}/{group.name}",
+                f"{api.title}: {group.title}",
+                group.summaries,
+                schema.FOLDER / f"{name}.json",
             )
             sections = [
                 (operation["summary"], operation["operationId"], operation_text(api, method, path, operation))
@@ -325,7 +332,10 @@ def operation_text(api: Api, method: str, path: str, operation: Mapping[str, Any
     """The words of an operation for the search: its description, its parameters and the fields of its bodies."""
     schemas = Schemas(api.document)
     parameters = [resolve(api, parameter) for parameter in operation.get("parameters", ())]
-    bodies = [operation.get("requestBody", {}), *(body for status, body in operation["responses"].items() if status < "3")]
+    bodies = [
+        operation.get("requestBody", {}),
+        *(body for status, body in operation["responses"].items() if status < "3"),
+    ]
     found = [content["schema"] for body in bodies for content in body.get("content", {}).values()]
     rows = [row for part in found for row in schemas.rows(schemas.named.get(name_of(part), part))]
     words = [

@@ -14,7 +14,12 @@ from config.website import docs
 Schema = Mapping[str, Any]
 MAX_INLINE_VALUES = 8
 # Schemas that another page explains.
-EXPLAINED = {"Error": "/docs/errors", "Failure": "/docs/errors", "Problem": "/docs/errors", "ErrorCode": "/docs/errors"}
+EXPLAINED = {
+    "Error": "/docs/errors",
+    "Failure": "/docs/errors",
+    "Problem": "/docs/errors",
+    "ErrorCode": "/docs/errors",
+}
 FORMATS = {"date": "date", "date-time": "date and time", "uri": "URL", "email": "email address", "double": "number"}
 # What else a pattern demands than the description of its field says.
 PATTERNS = {
@@ -166,7 +171,9 @@ class Schemas:
         parts = [part for part in self.alternatives(named) if part is not named]
         types = [f"`{name_of(part)}`" for part in parts]
         description = named.get("description", "") or (f"{' or '.join(types)}." if types else "")
-        return Table(name, docs.markdown(description), self.rows(named), [str(value) for value in named.get("enum", ())])
+        return Table(
+            name, docs.markdown(description), self.rows(named), [str(value) for value in named.get("enum", ())]
+        )
 
     def reachable(self, schemas: Iterable[Schema]) -> list[str]:
         """The named schemas that these use, directly or not, which are not explained elsewhere."""

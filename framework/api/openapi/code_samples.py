@@ -53,7 +53,7 @@ def python_sample(request: ExampleRequest) -> str:
     """A program that uses httpx."""
     headers = [f'"{name}": {value!r}'.replace("'", '"') for name, value in request.headers.items()]
     if request.is_signed_in:
-        headers.insert(0, f"\"Authorization\": f\"Bearer {{os.environ['{KEY_VARIABLE}']}}\"")
+        headers.insert(0, f'"Authorization": f"Bearer {{os.environ[\'{KEY_VARIABLE}\']}}"')
     lines = [f'    "{request.url}",']
     lines += [f"    headers={{{', '.join(headers)}}},"] if headers else []
     lines += [f"    json={python_literal(request.body)},"] if request.has_body else []

@@ -175,7 +175,10 @@ def test_reference_shows_each_operation_with_its_samples_and_examples(
 def test_a_paid_operation_has_its_price_for_each_tier(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(x402_manifest.cached_prices, "get_or_stale", lambda **_: PRICES)
     text = Client().get("/docs/api/data/reviews").content.decode()
-    assert "<th scope=\"row\"><code>reviews</code></th><td class=\"number\">not sold</td><td class=\"number\">0.003</td>" in text
+    assert (
+        '<th scope="row"><code>reviews</code></th><td class="number">not sold</td><td class="number">0.003</td>'
+        in text
+    )
 
 
 def test_types_and_limits_are_in_words() -> None:
