@@ -25,15 +25,10 @@ class NewReport(StrictSerializer):
 class ReportRecord(serializers.Serializer[Any]):
     """A report, and what has become of it."""
 
-    id = serializers.SerializerMethodField()
+    id = serializers.SerializerMethodField(help_text="It begins with `rep_`.")
     kind = serializers.ChoiceField(choices=Report.Kind.values)
     state = serializers.ChoiceField(choices=Report.State.values)
     created_at = DateTimeField()
 
     def get_id(self, report: Report) -> str:
         return encode("rep", report.pk)
-
-    def get_fields(self) -> dict[str, Any]:
-        fields = super().get_fields()
-        fields["id"].help_text = "It begins with `rep_`."
-        return fields
