@@ -82,6 +82,19 @@ def test_the_shell_compiles_all_curl_commands() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# Compiles each text of a list as the body of an asynchronous function.
+COMPILE = """
+const { constructor } = Object.getPrototypeOf(async () => {});
+for (const source of JSON.parse(require("fs").readFileSync(0))) new constructor(source);
+"""
+
+
+@pytest.mark.outside
+def test_node_compiles_all_samples_in_javascript() -> None:
+    sources = [source["JavaScript"] for name in ("management-v2", "data") for source in committed(name).values()]
+    subprocess.run(["node", "-e", COMPILE], input=json.dumps(sources).encode(), check=True)
+
+
 @pytest.fixture(scope="module")
 def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A web server on the database of the tests."""
