@@ -31,6 +31,7 @@ GROUP_TITLES = {
     "me": "Your wallets and limits",
 }
 WEBHOOKS = "webhooks"
+JSON = "application/json"
 # In USDC by product and rate.
 Prices = Mapping[str, Mapping[str, Decimal]]
 # The statuses that any operation may have; the overview explains them.
@@ -219,7 +220,9 @@ def describe_body(
     api: Api, schemas: Schemas, shared: Mapping[str, int], anchor: str, status: str, described: Mapping[str, Any]
 ) -> Body:
     """A body with the rows of its fields, or with a link if several operations answer with its schema."""
-    media_type, content = next(iter(described.get("content", {}).items()), ("", {}))
+    contents = described.get("content", {})
+    media_type = JSON if JSON in contents else next(iter(contents), "")
+    content = contents.get(media_type, {})
     found: Mapping[str, Any] = content.get("schema", {})
     own = {
         name: header
@@ -233,7 +236,7 @@ def describe_body(
     return Body(
         status=status,
         description=docs.inline_markdown(described.get("description", "") or found.get("description", "")),
-        media_type="" if media_type == "application/json" else media_type,
+        media_type="" if media_type == JSON else media_type,
         type=SafeString("") if rows or not found else schemas.type_of(found),
         rows=rows,
         headers=header_rows(own, api),
