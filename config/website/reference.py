@@ -156,6 +156,10 @@ class Body:
     # What the tables of objects below must explain.
     schema: Mapping[str, Any]
 
+    @property
+    def header_label(self) -> str:
+        return f"Headers of {self.status}"
+
 
 def shared_responses(group: Group) -> Mapping[str, int]:
     """How many responses of the group are of each named schema."""
