@@ -268,14 +268,12 @@ def describe_needs(security: list[Mapping[str, list[str]]]) -> SafeString:
 
 
 def describe_prices(products: Sequence[str], prices: Prices) -> dict[str, Any]:
-    """The products that an operation sells, with the price for each tier; empty if it is free."""
+    """The products that an operation sells, with their prices by rate; empty if it is free."""
     rates = [tier.rate for tier in TIERS.values()]
     rows = [
         (product, [x402_manifest.amount(prices.get(product, {}).get(rate)) for rate in rates]) for product in products
     ]
-    return (
-        {"tiers": [tier.name for tier in TIERS.values()], "products": rows, "are_known": bool(prices)} if rows else {}
-    )
+    return {"rates": rates, "products": rows, "are_known": bool(prices)} if rows else {}
 
 
 def resolve(api: Api, described: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -172,7 +172,7 @@ def test_reference_shows_each_operation_with_its_samples_and_examples(
         assert not re.search(r"\[0-7\]|\\d|\(\?:", re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL)), group.url
 
 
-def test_a_paid_operation_has_its_price_for_each_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paid_operation_has_its_price_at_each_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(x402_manifest.cached_prices, "get_or_stale", lambda **_: PRICES)
     text = Client().get("/docs/api/data/reviews").content.decode()
     assert (
