@@ -1,6 +1,7 @@
 """The README does what it says: each shell block is executed on a running product."""
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from tests.support.live_stack import Up, environment
+from tests.support.live_stack import Up
 
 README = (Path(settings.BASE_DIR) / "README.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
@@ -21,7 +22,7 @@ def run(block: str, up: Up) -> str:
     here = block.replace("http://127.0.0.1:8000", up.record["base_url"]).replace(".state/", f"{up.state_dir}/")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", here],
-        env=environment(up.state_dir),
+        env=os.environ | {"TABLEWIRE_STATE_DIR": str(up.state_dir)},
         capture_output=True,
         text=True,
         check=False,

@@ -23,23 +23,23 @@ from catalogue.agent_discovery.llms_txt import BASE, PAGES
 from framework.api.error_handler import reject_unsafe_method
 
 CHANGELOG = BASE / "CHANGELOG.md"
-# By reader, in the order of the menu. A quickstart is the first of each.
+# By reader, in the order of the menu; where to start is the first of each.
 GROUPS: Mapping[str, Sequence[str]] = {
     "Restaurant": (
         *("quickstart-restaurant", "dashboard", "menus", "board", "ordering-page", "booking", "guests", "languages"),
         *("deposits", "hours"),
     ),
     "Integrator": (
-        *("quickstart-integrator", "keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
+        *("keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
         "glossary",
     ),
     "Data buyer": (
         *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
         *("tiers", "exports", "ledger", "reports"),
     ),
-    "Agent builder": ("quickstart-agent-builder", "mcp", "checkout"),
+    "Agent builder": ("mcp", "checkout"),
     "Operator": (
-        *("quickstart-operator", "settings", "architecture", "back-office", "markets", "importing", "prices"),
+        *("settings", "architecture", "back-office", "markets", "importing", "prices"),
         *("facilitator", "auditing", "backup", "observing", "scaling", "speed", "fast-path", "changing-tables"),
         *("privacy", "promises"),
     ),
