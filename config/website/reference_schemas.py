@@ -136,7 +136,7 @@ class Schemas:
             return format_html("list of {}", self.type_of(schema.get("items", {})))
         values = schema.get("additionalProperties")
         if name == "object" and isinstance(values, Mapping):
-            return format_html("object with {} as values", self.type_of(values)) if values else format_html("object")
+            return format_html("object with {} as values", self.type_of(values)) if values else SafeString("object")
         return format_html("{}", FORMATS.get(schema.get("format", ""), name) if name != "null" else name)
 
     def rows(self, schema: Schema, prefix: str = "") -> list[Row]:
