@@ -11,7 +11,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, llms_full, page, well_known
 from catalogue.mcp.server_card import serve_card, serve_catalog
 from config import metrics
-from config.website import crawlers, docs, legal, mailbox, status
+from config.website import crawlers, docs, legal, mailbox, reference, status
 from config.website.landing import landing
 from framework.api.openapi import schema
 from reservations.api import urls as reservations
@@ -82,8 +82,13 @@ urlpatterns = [
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),
-    re_path("^docs/api/(?P<name>management|management-v2|data)/?$", docs.redoc, name="docs-api"),
-    re_path("^docs/api/(?P<name>management|management-v2|data)/try/?$", docs.swagger, name="docs-try"),
+    re_path("^docs/api/(?P<name>management|management-v2|data)/?$", reference.overview, name="docs-api"),
+    re_path("^docs/api/(?P<name>management|management-v2|data)/try/?$", reference.explorer, name="docs-try"),
+    re_path(
+        "^docs/api/(?P<name>management|management-v2|data)/(?P<group>[a-z]+)/?$",
+        reference.group_page,
+        name="docs-api-group",
+    ),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
     path("terms", legal.terms, name="terms"),
     path("privacy", legal.privacy, name="privacy"),

@@ -11,7 +11,7 @@ from framework.db.sql_files import run_sql_files
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0010_staff_access"),
+        ("accounts", "0013_back_office"),
         ("catalogue", "0017_menus_are_exported"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

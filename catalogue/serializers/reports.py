@@ -8,7 +8,7 @@ from catalogue.models import Report
 from catalogue.serializers.shared import SLUG
 from framework.api.fields import EmailField, StrictChoiceField, StrictSerializer, TextField
 from framework.api.pagination.schema import DateTimeField
-from framework.public_ids import encode, pattern
+from framework.public_ids import encode
 
 
 class NewReport(StrictSerializer):
@@ -25,15 +25,10 @@ class NewReport(StrictSerializer):
 class ReportRecord(serializers.Serializer[Any]):
     """A report, and what has become of it."""
 
-    id = serializers.SerializerMethodField()
+    id = serializers.SerializerMethodField(help_text="It begins with `rep_`.")
     kind = serializers.ChoiceField(choices=Report.Kind.values)
     state = serializers.ChoiceField(choices=Report.State.values)
     created_at = DateTimeField()
 
     def get_id(self, report: Report) -> str:
         return encode("rep", report.pk)
-
-    def get_fields(self) -> dict[str, Any]:
-        fields = super().get_fields()
-        fields["id"].help_text = f"Matches `{pattern('rep')}`."
-        return fields

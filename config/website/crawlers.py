@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from catalogue.public_pages import sitemap as restaurants
 from catalogue.search.text.vocabulary import Vocabulary
-from config.website import docs
+from config.website import docs, reference
 from framework.api import cacheable_documents, error_handler
 from framework.api.urls import public_url
 from framework.errors import NotFound
@@ -43,13 +43,14 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 def pages_sitemap(request: HttpRequest) -> HttpResponse:
     """The public pages that are not of one restaurant."""
     pages = [docs.guides(), docs.decisions()]
+    apis = [reference.load(name) for name in reference.TITLES]
     cities = sorted(Vocabulary.load().markets)
     paths = [
-        "/",
-        "/restaurants",
+        *("/", "/restaurants", "/terms", "/privacy"),
         *(f"/restaurants?market={city}" for city in cities),
         "/docs",
         *(guide.url for guides in pages for guide in guides.values()),
+        *(page.url for api in apis for page in (api, *api.groups.values())),
     ]
     content = "".join(restaurants.render_urlset((path, "") for path in paths))
     return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)

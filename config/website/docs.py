@@ -1,4 +1,4 @@
-"""The documentation as pages: the .md files of docs/, the decisions, the changelog, and the reference of both APIs.
+"""The documentation as pages: the .md files of docs/, the decisions and the changelog.
 
 Agents read the files.
 """
@@ -12,46 +12,49 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.csrf import csrf_exempt
 
 from catalogue.agent_discovery import llms_txt
-from catalogue.agent_discovery.llms_txt import BASE, FOR_CALLERS, PAGES
+from catalogue.agent_discovery.llms_txt import BASE, PAGES
 from framework.api.error_handler import reject_unsafe_method
 
 CHANGELOG = BASE / "CHANGELOG.md"
-# In the order of the menu. Guides that are in none of these groups are for operators.
+# By reader, in the order of the menu; where to start is the first of each.
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Management API": (
-        "keys",
-        "idempotency",
-        "orders",
-        "menus",
-        "ordering-page",
-        "pages",
-        "booking",
-        "guests",
-        "languages",
-        "claims",
-        "webhooks",
+    "Restaurant": (
+        *("quickstart-restaurant", "dashboard", "menus", "board", "ordering-page", "booking", "guests", "languages"),
+        *("claims", "deposits", "hours"),
     ),
-    "Data API": tuple(FOR_CALLERS),
-    "Agents": ("mcp",),
-    "Reference": ("glossary",),
+    "Integrator": (
+        *("keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
+        "glossary",
+    ),
+    "Data buyer": (
+        *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
+        *("tiers", "exports", "ledger", "reports", "pages"),
+    ),
+    "Agent builder": ("mcp", "checkout"),
+    "Operator": (
+        *("settings", "architecture", "back-office", "markets", "importing", "prices"),
+        *("facilitator", "auditing", "backup", "observing", "scaling", "speed", "fast-path", "changing-tables"),
+        *("privacy", "promises"),
+    ),
+}
+# What each reader does, for the index.
+READERS: Mapping[str, str] = {
+    "Restaurant": "Take orders and reservations, manage the menu, the tables and the guests.",
+    "Integrator": "Connect a till, a kiosk or a delivery service to a restaurant.",
+    "Data buyer": "Search restaurants for free; buy reviews, insights and exports by the call.",
+    "Agent builder": "Give an agent the same data as tools, with prices and payments in messages.",
+    "Operator": "Run the product on your own servers.",
 }
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_SUMMARY_LENGTH = 160
 MAX_QUERY_LENGTH = 200
-# Hashes of the two style elements that Redoc creates: an empty one to which it adds rules, and that of scrollbars. A
-# new version may create others; the browser's console then shows their hashes.
-REDOC_STYLES = (
-    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
-    "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,7 @@ class Guide:
 @cache
 def guides() -> Mapping[str, Guide]:
     """All guides by name, in the order of reading."""
-    known = llms_txt.pages()
-    first = [name for names in GROUPS.values() for name in names]
-    names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
-    found = {name: read_guide(name, PAGES / f"{name}.md") for name in names}
+    found = {name: read_guide(name, PAGES / f"{name}.md") for names in GROUPS.values() for name in names}
     changelog = Guide("changelog", "Changelog", "What changed in each version.", CHANGELOG)
     return found | {"changelog": changelog}
 
@@ -109,13 +109,9 @@ def plain_text(text: str) -> str:
 
 
 def groups() -> list[tuple[str, list[Guide]]]:
-    """The guides in the groups of the index and the menu."""
+    """The guides by reader, as the index and the menu show them."""
     known = guides()
-    listed = {name for names in GROUPS.values() for name in names} | {"changelog"}
-    return [
-        *((title, [known[name] for name in names if name in known]) for title, names in GROUPS.items()),
-        ("Operations", [guide for name, guide in known.items() if name not in listed]),
-    ]
+    return [(reader, [known[name] for name in names]) for reader, names in GROUPS.items()]
 
 
 def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -130,21 +126,6 @@ def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return read_only_view
 
 
-TITLES = {"management": "Management API", "management-v2": "Management API, version 2", "data": "Data API"}
-
-
-# Redoc's search runs in a worker from a blob. Swagger UI needs neither.
-@csp_update({"style-src": ["'self'", *REDOC_STYLES], "worker-src": ["'self'", "blob:"]})
-@read_only
-def redoc(request: HttpRequest, name: str) -> HttpResponse:
-    return render(request, "docs/redoc.html", {"name": name, "title": TITLES[name]})
-
-
-@read_only
-def swagger(request: HttpRequest, name: str) -> HttpResponse:
-    return render(request, "docs/swagger.html", {"name": name, "title": TITLES[name]})
-
-
 @read_only
 def index(request: HttpRequest) -> HttpResponse:
     """All guides, or with `q` the sections that have these words."""
@@ -153,7 +134,8 @@ def index(request: HttpRequest) -> HttpResponse:
 
         hits = docs_search.search(query)
         return render(request, "docs/search.html", {"groups": groups(), "query": query, "hits": hits})
-    return render(request, "docs/index.html", {"groups": groups(), "guides": guides()})
+    readers = [(reader, READERS[reader], first, rest) for reader, (first, *rest) in groups()]
+    return render(request, "docs/index.html", {"groups": groups(), "readers": readers})
 
 
 @read_only
@@ -228,20 +210,41 @@ def markdown_parser() -> Any:
     return markdown
 
 
-def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
-    """A block of code, highlighted if its language is known, with a button that copies it."""
-    from pygments import highlight  # type: ignore[import-untyped]
-    from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+@cache
+def markdown(text: str) -> SafeString:
+    """Markdown as HTML; HTML in it is escaped."""
+    return mark_safe(markdown_parser().render(text))  # noqa: S308
 
+
+@cache
+def inline_markdown(text: str) -> SafeString:
+    """The same without paragraphs."""
+    return mark_safe(markdown_parser().renderInline(text))  # noqa: S308
+
+
+def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
+    """A block of code with a button that copies it."""
     token = tokens[index]
-    try:
-        lexer = get_lexer_by_name(token.info.strip().partition(" ")[0])
-        code = str(highlight(token.content, lexer, HtmlFormatter(nowrap=True, classprefix="c-")))
-    except ClassNotFound:
-        code = escape(token.content)
+    code = highlight(token.content, token.info.strip().partition(" ")[0])
     return (
         f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
         f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
     )
+
+
+# Spans of punctuation and white space, which have no style of their own, and would double the size of JSON.
+UNSTYLED_SPANS = re.compile(r'<span class="c-[pw]">([^<]*)</span>')
+
+
+def highlight(text: str, language: str) -> str:
+    """Code as HTML, highlighted if its language is known."""
+    from pygments import highlight as render_code  # type: ignore[import-untyped]
+    from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        lexer = get_lexer_by_name(language.lower())
+    except ClassNotFound:
+        return escape(text)
+    return UNSTYLED_SPANS.sub(r"\1", str(render_code(text, lexer, HtmlFormatter(nowrap=True, classprefix="c-"))))

@@ -1,4 +1,4 @@
-"""Full-text search of the documentation, in memory: its 130 pages have a quarter of a million words at most."""
+"""Full-text search of the documentation, in memory: its 160 pages have a quarter of a million words at most."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from functools import cache
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.website import docs
+from config.website import docs, reference
 
 MAX_HITS = 20
 MAX_WORDS = 8
@@ -86,7 +86,12 @@ def fold(text: str) -> str:
 def sections() -> tuple[Section, ...]:
     """All sections of all pages."""
     pages: Iterable[docs.Guide] = (*docs.guides().values(), *docs.decisions().values())
-    return tuple(section for guide in pages for section in split(guide))
+    operations = (
+        Section.of(guide, heading, anchor, text)
+        for guide, found in reference.search_pages()
+        for heading, anchor, text in found
+    )
+    return (*(section for guide in pages for section in split(guide)), *operations)
 
 
 def split(guide: docs.Guide) -> Iterable[Section]:

@@ -9,7 +9,7 @@ import payments.models.billing
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0010_staff_access"),
+        ("accounts", "0013_back_office"),
         ("payments", "0004_wallet_holdings_between_readings"),
     ]
 

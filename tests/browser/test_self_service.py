@@ -250,12 +250,28 @@ def test_a_call_is_made_in_the_reference(visit: Visit, site: Up) -> None:
     listed.locator(".live-responses-table .response-col_status").filter(has_text="200").first.wait_for()
 
 
-def test_the_reference_is_read_without_another_site(visit: Visit) -> None:
+def test_the_reference_is_read_without_another_site_in_light_and_dark(visit: Visit) -> None:
+    for scheme in ("light", "dark"):
+        page = visit(color_scheme=scheme)
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        for path in ("/docs", "/docs/api/data", "/docs/api/management/orders", "/docs/api/management/webhooks"):
+            page.goto(path)
+            assert offences(page) == []
+        assert [url for url in asked if not url.startswith(page.url.partition("/docs")[0])] == []
+        page.goto("/docs/api/data/restaurants")
+        for width in (1280, 1024, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert not overflows(page)
+
+
+def test_the_language_of_the_samples_is_chosen_by_keyboard_and_remembered(visit: Visit) -> None:
     page = visit()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto("/docs/api/data")
-    page.get_by_role("heading", name="Tablewire").first.wait_for()
-    page.wait_for_timeout(500)
-    base = page.url.partition("/docs")[0]
-    assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []
+    page.goto("/docs/api/management/orders")
+    page.get_by_role("radio", name="curl").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("#list_orders-python").wait_for()
+    assert page.locator("#create_order-python").is_visible()
+    assert not page.locator("#create_order-shell").is_visible()
+    page.goto("/docs/api/data/markets")
+    page.locator("#list_markets-python").wait_for()

@@ -24,7 +24,7 @@ from pytest_django import Settings
 from accounts.models import Account
 from catalogue.hours import open_intervals
 from catalogue.models import Export, Restaurant, Review, SourceRecord, Version
-from framework.api.openapi.schema import EXAMPLE_DAY
+from framework.api.openapi.schema import EXAMPLE_ADDRESS, EXAMPLE_DAY
 from framework.public_ids import encode
 from orders.models import Menu
 from payments.chain.evm import to_checksum_address
@@ -37,7 +37,6 @@ from tests.payments.ledger_builders import payment
 from tests.payments.signing import client_of, signed_challenge
 from tests.support import builders as base
 
-HOST = "https://api.example.com"
 # Its clock has no summer time, so that moments remain right when the day is replaced in the served document.
 ZONE = "Asia/Singapore"
 # Four in the afternoon there.
@@ -75,12 +74,22 @@ class Recorder:
         sends: str = "",
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """Send a request; keep its answer under `name`, and with `sends` its body under that name."""
+        """Send a request; keep its answer under `name`, and with `sends` its body under that name.
+
+        The first request of an operation is that of its samples of code.
+        """
         raw, content_type = ("", "") if body is None else (json.dumps(body), "application/json")
         response = client.generic(method, path, raw, content_type=content_type, headers=dict(headers or {}))
         assert response.status_code == status, (operation, response.content)
+        first = {
+            "path": path,
+            "headers": dict(headers or {}),
+            "is_signed_in": "HTTP_AUTHORIZATION" in client.defaults,
+        }
+        kept = self.examples.setdefault(operation, first)
+        if status == 204:
+            return None
         answer = response.json()
-        kept = self.examples.setdefault(operation, {})
         if sends:
             kept["request"] = {sends: body}
         kept.setdefault("responses", {}).setdefault(str(status), {})[name] = answer
@@ -96,13 +105,14 @@ def record(settings: Settings, folder: Path) -> dict[str, Any]:
         record_catalogue(call, caller)
         record_bookings(call, caller)
         record_exports(call, caller)
+        record_ends(call, caller)
     return stable(call.examples)
 
 
 @contextmanager
 def fixed_surroundings(settings: Settings, folder: Path) -> Iterator[None]:
     """The clock stands, ids are numbered, wallets are not read from the chain, and the host is that of the docs."""
-    settings.PUBLIC_BASE_URL = HOST
+    settings.PUBLIC_BASE_URL = EXAMPLE_ADDRESS
     settings.TIER_CACHE_S = 60
     export_builders.keep_in(settings, folder)
     numbers = itertools.count(1)
@@ -261,7 +271,7 @@ def record_identity(call: Recorder) -> Client:
         state=Payment.State.DELIVERED,
         form=Payment.Form.V2,
         tier="pro",
-        resource=f"{HOST}{PATH}/reviews",
+        resource=f"{EXAMPLE_ADDRESS}{PATH}/reviews",
         products=["reviews"],
         amount_usdc=Decimal("0.003"),
         tx_hash="0x" + hashlib.sha256(b"transaction").hexdigest(),
@@ -289,8 +299,11 @@ def record_identity(call: Recorder) -> Client:
 def record_catalogue(call: Recorder, caller: Client) -> None:
     """The restaurant as everybody and as a buyer sees it."""
 
-    def get(operation: str, name: str, path: str) -> Any:
-        return call(operation, name, "GET", path, client=caller)
+    # Each address has a rate limit of its own.
+    anybody = Client(REMOTE_ADDR="192.0.2.1")
+
+    def get(operation: str, name: str, path: str, client: Client = anybody) -> Any:
+        return call(operation, name, "GET", path, client=client)
 
     get("list_markets", "One market", "/v1/markets")
     get("list_cuisines", "One cuisine", "/v1/cuisines")
@@ -299,31 +312,32 @@ def record_catalogue(call: Recorder, caller: Client) -> None:
     get("autocomplete", "A park and a restaurant", "/v1/autocomplete?q=lantern&market=singapore")
     get("match_restaurant", "A match", "/v1/match?name=Lantern+%26+Lime&address=12+Example+Street&market=singapore")
     get("search_restaurants", "Open at seven, near a park", "/v1/restaurants?near=Lantern+Park&open=19:00")
-    get("search_restaurants", "By `slugs`", f"/v1/restaurants?slugs={SLUG}")
-    get("search_restaurants", "By `slugs`, with `fields`", f"/v1/restaurants?slugs={SLUG}&fields=context")
+    get("search_restaurants", "By `slugs`", f"/v1/restaurants?slugs={SLUG}", caller)
+    get("search_restaurants", "By `slugs`, with `fields`", f"/v1/restaurants?slugs={SLUG}&fields=context", caller)
     get("get_restaurant", "The free fields", PATH)
-    get("get_restaurant", "The menu and the photos", f"{PATH}?fields=menu,photos")
+    get("get_restaurant", "The menu and the photos", f"{PATH}?fields=menu,photos", caller)
     get("get_restaurant_hours", "One day", f"{PATH}/hours?from={EXAMPLE_DAY}&to={EXAMPLE_DAY}")
-    review = get("list_reviews", "With three stars", f"{PATH}/reviews?stars=3")["data"][0]["id"]
-    get("get_review", "A review", f"/v1/reviews/{review}")
-    get("list_photos", "The only one", f"{PATH}/photos")
-    get("get_restaurant_context", "A park and a museum", f"{PATH}/context")
-    get("get_restaurant_insight", "An insight", f"{PATH}/insight")
-    get("get_restaurant_history", "A change, and the first version", f"{PATH}/history")
-    get("list_changes", "The first changes", "/v1/changes")
+    review = get("list_reviews", "With three stars", f"{PATH}/reviews?stars=3", caller)["data"][0]["id"]
+    get("get_review", "A review", f"/v1/reviews/{review}", caller)
+    get("list_photos", "The only one", f"{PATH}/photos", caller)
+    get("get_restaurant_context", "A park and a museum", f"{PATH}/context", caller)
+    get("get_restaurant_insight", "An insight", f"{PATH}/insight", caller)
+    get("get_restaurant_history", "A change, and the first version", f"{PATH}/history", caller)
+    get("list_changes", "The first changes", "/v1/changes", caller)
 
 
 def record_bookings(call: Recorder, caller: Client) -> None:
     """An offer, the free tables, and two bookings from their creation to their cancellation."""
     guest = {"customer_name": "Robin Example", "customer_email": "robin@example.com"}
-    offer = call("list_restaurant_offers", "The only one", "GET", f"{PATH}/flow", client=caller)["data"][0]["id"]
+    anybody = Client(REMOTE_ADDR="192.0.2.2")
+    offer = call("list_restaurant_offers", "The only one", "GET", f"{PATH}/flow", client=anybody)["data"][0]["id"]
     path = f"/v1/flow/offers/{offer}"
-    call("get_offer", "An offer", "GET", path, client=caller)
-    call("search_offers", "Near a park", "GET", "/v1/flow/offers?near=Lantern+Park", client=caller)
+    call("get_offer", "An offer", "GET", path, client=anybody)
+    call("search_offers", "Near a park", "GET", "/v1/flow/offers?near=Lantern+Park", client=anybody)
     call(
         *("get_restaurant_availability", "One evening", "GET"),
         f"{PATH}/availability?date={EXAMPLE_DAY}&party_size=2",
-        client=caller,
+        client=anybody,
     )
     booking = call(
         *("book_offer", "A booked table", "POST", f"{path}/bookings", {"party_size": 2, **guest}),
@@ -375,7 +389,16 @@ def record_exports(call: Recorder, caller: Client) -> None:
     export_builders.run_to_end(Export.objects.known_as(queued["id"]).get())
     call("list_exports", "The only one", "GET", "/v1/exports", client=caller)
     done = call("get_export", "A finished export", "GET", f"/v1/exports/{queued['id']}", client=caller)
-    call("get_export_file", "The manifest", "GET", done["manifest_url"].removeprefix(HOST), client=caller)
+    call("get_export_file", "The manifest", "GET", done["manifest_url"].removeprefix(EXAMPLE_ADDRESS), client=caller)
+
+
+def record_ends(call: Recorder, caller: Client) -> None:
+    """The calls after which there is nothing left to show."""
+    export = Export.objects.get().public_id
+    call("cancel_export", "", "DELETE", f"/v1/exports/{export}", client=caller, status=204)
+    wallet = caller.get("/v1/me/wallets").json()["data"][0]["address"]
+    call("unlink_wallet", "", "DELETE", f"/v1/me/wallets/{wallet}", client=caller, status=204)
+    call("close_session", "", "DELETE", "/v1/auth/session", client=caller, status=204)
 
 
 # Values that differ from run to run: nonces, signatures, checksums and tokens.

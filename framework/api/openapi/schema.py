@@ -23,7 +23,9 @@ from rest_framework import serializers
 from framework.api import error_handler
 from framework.api.fields import TextField
 from framework.api.openapi import field_extensions  # noqa: F401  # drf-spectacular finds them by their base class
+from framework.api.openapi.code_samples import code_samples, example_request
 from framework.api.pagination.page_number import MAX_LIMIT, MAX_PAGE
+from framework.api.urls import public_url
 from framework.data_files import read_toml
 from framework.errors import ErrorCode
 from framework.public_ids import pattern
@@ -147,7 +149,9 @@ class OperationSchema(AutoSchema):
         return operation
 
     def get_tags(self) -> list[str]:
-        return [next(step for step in self.path.split("/") if step and step not in ("api", "v1", "v2"))]
+        """The noun after the version; for what belongs to a restaurant the noun after its slug."""
+        nouns = [step for step in self.path.split("/") if step and step not in ("api", "v1", "v2")]
+        return [nouns[2] if nouns[1:2] == ["{slug}"] and len(nouns) > 2 else nouns[0]]
 
 
 # Headers of every response: the description and the schema
@@ -203,14 +207,19 @@ def generate(
 
 
 def add_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> None:
-    """Add to each operation its examples: of the JSON body at `request`, and of the responses by status, by name."""
-    for operations in document["paths"].values():
+    """Add to each operation its examples: of the JSON body at `request`, and of the responses by status, by name.
+
+    Samples of code send its first request: to `path` with these `headers`, with a key if it `is_signed_in`.
+    """
+    for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            own = examples.get(operation["operationId"], {}) if method in METHODS else {}
+            own = examples.get(operation["operationId"], {})
             for status, named in own.get("responses", {}).items():
                 add_named_examples(operation["responses"][status], named)
             if "request" in own:
                 add_named_examples(operation["requestBody"], own["request"])
+            request = example_request(EXAMPLE_ADDRESS, method, path, operation, own)
+            operation["x-codeSamples"] = code_samples(request)
 
 
 def add_named_examples(described: dict[str, Any], named: Mapping[str, Any]) -> None:
@@ -355,6 +364,8 @@ def render_document(document: Mapping[str, Any]) -> str:
 # The date of the examples in the committed files. Served documents have one in the future, so that examples work, and
 # all dates of its month are moved with it: an export expires a week after it was made.
 EXAMPLE_DAY = "2027-01-16"
+# The address in the committed files, which served documents replace by that of this server.
+EXAMPLE_ADDRESS = "https://api.example.com"
 EXAMPLE_DATES = re.compile(rf"{EXAMPLE_DAY[:8]}\d\d".encode())
 SATURDAY = 5
 
@@ -365,16 +376,21 @@ def example_day(today: date) -> date:
     return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
 
 
+def read_document(name: str) -> bytes:
+    """The text of the committed document, with examples that work today at this server."""
+    return _read_document(name, example_day(timezone.now().date()), public_url(""))
+
+
 # One for each document; a new one on the next day.
 @lru_cache(maxsize=3)
-def read_document(name: str, day: date) -> bytes:
-    """The text of the committed document with examples of this day."""
+def _read_document(name: str, day: date, address: str) -> bytes:
     offset = day - date.fromisoformat(EXAMPLE_DAY)
 
     def move(match: re.Match[bytes]) -> bytes:
         return (date.fromisoformat(match[0].decode()) + offset).isoformat().encode()
 
-    return EXAMPLE_DATES.sub(move, (FOLDER / f"{name}.json").read_bytes())
+    content = EXAMPLE_DATES.sub(move, (FOLDER / f"{name}.json").read_bytes())
+    return content.replace(EXAMPLE_ADDRESS.encode(), address.encode())
 
 
 # So that a POST gets 405, and not an error about the CSRF token.
@@ -389,5 +405,5 @@ def serve_document(
     """
     if rejection := error_handler.reject_unsafe_method(request):
         return rejection
-    content = read_document(name, example_day(timezone.now().date()))
+    content = read_document(name)
     return HttpResponse(additions[name](content) if name in additions else content, content_type="application/json")

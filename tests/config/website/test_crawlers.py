@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from catalogue.agent_discovery import llms_txt
-from config.website import docs
+from config.website import docs, reference
 
 BASE = "https://api.example.com"
 
@@ -39,8 +39,11 @@ def test_the_sitemap_lists_the_landing_page_and_each_guide(client: Client) -> No
     response = client.get("/sitemap-pages.xml")
     assert (response.status_code, response["Content-Type"]) == (200, "application/xml")
     listed = [str(element.text) for element in ET.fromstring(response.content).iter() if element.tag.endswith("}loc")]  # noqa: S314  # our own
-    assert listed[:3] == [f"{BASE}/", f"{BASE}/restaurants", f"{BASE}/docs"]
-    assert len(listed) == 3 + len(docs.guides()) + len(docs.decisions())
+    assert listed[:4] == [f"{BASE}{path}" for path in ("/", "/restaurants", "/terms", "/privacy")]
+    apis = [reference.load(name) for name in reference.TITLES]
+    operations = sum(1 + len(api.groups) for api in apis)
+    assert len(listed) == 5 + len(docs.guides()) + len(docs.decisions()) + operations
+    assert f"{BASE}/docs/api/data/reviews" in listed
     assert f"{BASE}/docs/mcp" in listed
 
 

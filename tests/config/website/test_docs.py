@@ -1,16 +1,26 @@
 """The documentation as pages: all files, with links that work."""
 
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from django.conf import LazySettings, settings
 from django.test import Client
 
-from config.website import docs
+from catalogue.agent_discovery import x402_manifest
+from config.website import docs, reference
+from config.website.reference_schemas import Schemas
+from framework.public_ids import pattern
 
-ADDRESSES = ["/docs", "/docs/decisions", *(guide.url for guide in {**docs.guides(), **docs.decisions()}.values())]
+APIS = [reference.load(name) for name in reference.TITLES]
+GROUPS = [group for api in APIS for group in api.groups.values()]
+GUIDES = [*docs.guides().values(), *docs.decisions().values()]
+ADDRESSES = ["/docs", "/docs/decisions", *(page.url for page in (*GUIDES, *APIS, *GROUPS))]
+MAX_PAGE_BYTES = 150_000
+PRICES = {"reviews": {"discounted": Decimal("0.003")}}
 
 
 class ParsedPage(HTMLParser):
@@ -32,10 +42,11 @@ class ParsedPage(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, ParsedPage]:
-    """All pages by their URL."""
+    """All pages by their URL, without the prices of the database."""
     client, parsed = Client(), {}
     for address in ADDRESSES:
-        response = client.get(address)
+        with patch.object(x402_manifest.cached_prices, "get_or_stale", return_value=PRICES):
+            response = client.get(address)
         assert response.status_code == 200, address
         assert not response.cookies
         text = response.content.decode()
@@ -122,15 +133,72 @@ def test_html_in_markdown_is_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("name", ["management", "management-v2", "data"])
-def test_reference_pages_load_only_our_own_files(name: str) -> None:
-    for path in (f"/docs/api/{name}", f"/docs/api/{name}/try"):
-        response = Client().get(path)
-        assert response.status_code == 200
-        text = response.content.decode()
-        assert f'data-document="/docs/openapi/{name}.json"' in text
-        assert not re.search(r'(?:src|href)="https?:', text)
-        assert "script-src" not in response["Content-Security-Policy"]
-        assert "unsafe" not in response["Content-Security-Policy"]
+def test_explorer_loads_only_our_own_files(name: str) -> None:
+    response = Client().get(f"/docs/api/{name}/try")
+    assert response.status_code == 200
+    text = response.content.decode()
+    assert f'data-document="/docs/openapi/{name}.json"' in text
+    assert not re.search(r'(?:src|href)="https?:', text)
+    assert "script-src" not in response["Content-Security-Policy"]
+    assert "unsafe" not in response["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+def test_reference_shows_each_operation_with_its_samples_and_examples(
+    api: reference.Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(x402_manifest.cached_prices, "get_or_stale", lambda **_: PRICES)
+    for group in api.groups.values():
+        page = Client().get(group.url).content
+        text = page.decode()
+        assert len(page) < MAX_PAGE_BYTES, group.url
+        ids = set(ParsedPage(text).ids)
+        for _, path, operation in group.operations:
+            name = operation["operationId"]
+            assert name in ids
+            assert path in text
+            samples = {f"{name}-{sample['lang'].lower()}" for sample in operation.get("x-codeSamples", ())}
+            assert len(samples) == (0 if group.name == "webhooks" else 3)
+            assert samples <= ids
+            bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
+            examples = {
+                f"{name}-{part}-1"
+                for part, body in bodies.items()
+                if part < "3" or part == "request"
+                for content in body.get("content", {}).values()
+                if "examples" in content
+            }
+            assert examples <= ids
+        assert not re.search(r"\[0-7\]|\\d|\(\?:", re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL)), group.url
+
+
+def test_a_paid_operation_has_its_price_at_each_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(x402_manifest.cached_prices, "get_or_stale", lambda **_: PRICES)
+    text = Client().get("/docs/api/data/reviews").content.decode()
+    assert (
+        '<th scope="row"><code>reviews</code></th><td class="number">not sold</td><td class="number">0.003</td>'
+        in text
+    )
+
+
+def test_types_and_limits_are_in_words() -> None:
+    schemas = Schemas(
+        {"components": {"schemas": {"Size": {"enum": ["s", "m"]}, "Dish": {"type": "object", "properties": {}}}}}
+    )
+
+    def words(schema: dict[str, object]) -> tuple[str, str]:
+        row = schemas.row("x", schema, is_required=True)
+        return row.type, row.limits
+
+    assert words({"type": "integer", "minimum": 1, "maximum": 50}) == ("integer", "1 to 50")
+    assert words({"type": ["string", "null"], "maxLength": 1200}) == ("string or null", "at most 1,200 characters")
+    assert words({"$ref": "#/components/schemas/Size"}) == ("<code>s</code> or <code>m</code>", "")
+    dishes = {"type": "array", "items": {"$ref": "#/components/schemas/Dish"}, "maxItems": 2}
+    assert words(dishes) == ('list of <a href="#Dish">Dish</a>', "at most 2 items")
+    assert words({"type": "string", "pattern": pattern("ord")}) == (
+        "string",
+        "id that begins with <code>ord_</code>",
+    )
 
 
 def test_reference_of_an_unknown_api_is_404(db: None) -> None:
@@ -150,6 +218,8 @@ def test_reference_of_an_unknown_api_is_404(db: None) -> None:
         ("webhook secret", "/docs/webhooks"),
         ("pagination", "/docs/search"),
         ("REPLICA_URL", "/docs/settings"),
+        ("hold a table minutes", "/docs/api/management/holds#create_hold"),
+        ("retrieve a restaurant", "/docs/api/data/restaurants#get_restaurant"),
     ],
 )
 def test_search_finds_words_of_the_text(client: Client, query: str, url: str) -> None:
