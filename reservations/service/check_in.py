@@ -67,6 +67,8 @@ def rejection_message(reservation: Reservation, arrival: Reservation.Arrival, *,
     if reservation.starts_at > now + MAX_EARLY:
         return _("Arrivals can be recorded from 12 hours before the reservation time.")
     if reservation.arrival is None:
-        return _("This party has not arrived yet, so it cannot be %(wanted)s.") % {"wanted": arrival.label.lower()}
-    labels = {"arrival": Arrival(reservation.arrival).label.lower(), "wanted": arrival.label.lower()}
+        return _("This party has not arrived yet, so it cannot be %(wanted)s.") % {
+            "wanted": Arrival(arrival).label.lower()
+        }
+    labels = {"arrival": Arrival(reservation.arrival).label.lower(), "wanted": Arrival(arrival).label.lower()}
     return _("This party is %(arrival)s and cannot become %(wanted)s.") % labels
