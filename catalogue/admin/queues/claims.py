@@ -95,7 +95,7 @@ class RestaurantClaimAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
         "End the selected claims",
         message="These venues no longer keep their restaurants. What they have stated stays.",
         confirm_label="End claims",
-        applies_to=lambda claims: claims.filter(state=State.VERIFIED),
+        applies_to=lambda claims: claims.filter(state__in=RestaurantClaim.CURRENT),
     )
     def end(self, request: HttpRequest, queryset: QuerySet[RestaurantClaim]) -> None:
         """What the venue has stated stays; undo it by the versions of the restaurant."""
