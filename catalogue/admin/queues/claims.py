@@ -13,12 +13,14 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssigneeFilter
 from accounts.models import User
 from catalogue.admin.queues.base import DefaultFilter, ReviewQueueAdmin
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.claims import commands
 from catalogue.models import RestaurantClaim
 from catalogue.tasks import enqueue_slot_generation
+from framework.admin.action_confirmation import confirmed_action
 from framework.errors import ApiError, InvalidRequest
 
 State = RestaurantClaim.State
@@ -40,14 +42,14 @@ class ClaimStateFilter(DefaultFilter):
 
 @admin.register(RestaurantClaim)
 class RestaurantClaimAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
-    list_display = ["created_at", "place", "venue", "method", "state", "decided_by"]
+    list_display = ["created_at", "place", "venue", "method", "state", "assignee", "decided_by"]
     list_select_related = ["restaurant", "venue", "decided_by"]
-    list_filter = [ClaimStateFilter]
+    list_filter = [ClaimStateFilter, AssigneeFilter]
     empty_hint = "Owners claim restaurants on the dashboard, under Listing."
     ordering = ["created_at", "pk"]
     queue_label = "claims of restaurants"
     change_form_template = "catalogue/claim.html"
-    actions = ["end"]
+    actions = ["end", *ASSIGNMENT_ACTIONS]
     fields = [
         ("method", "state"),
         "place",
@@ -89,7 +91,12 @@ class RestaurantClaimAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
         link = reverse("admin:catalogue_restaurant_change", args=[claim.restaurant_id])
         return format_html('<a href="{}">{}</a>', link, claim.restaurant.name)
 
-    @admin.action(description="End the selected claims", permissions=["change"])
+    @confirmed_action(
+        "End the selected claims",
+        message="These venues no longer keep their restaurants. What they have stated stays.",
+        confirm_label="End claims",
+        applies_to=lambda claims: claims.filter(state__in=RestaurantClaim.CURRENT),
+    )
     def end(self, request: HttpRequest, queryset: QuerySet[RestaurantClaim]) -> None:
         """What the venue has stated stays; undo it by the versions of the restaurant."""
         for claim in queryset.select_related("restaurant", "venue").order_by("pk"):

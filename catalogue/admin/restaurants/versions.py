@@ -16,6 +16,7 @@ from catalogue.history import to_json_patch
 from catalogue.history.undo import undo_version
 from catalogue.models import FormerSlug, Restaurant, Version
 from catalogue.tasks import enqueue_open_intervals
+from framework.admin.action_confirmation import confirmed_action
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
 
@@ -46,7 +47,12 @@ class VersionAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     def has_undo_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("catalogue.change_restaurant")
 
-    @admin.action(description="Undo the selected versions, and lock their fields", permissions=["undo"])
+    @confirmed_action(
+        "Undo the selected versions, and lock their fields",
+        message="The fields of these versions get their former values, and are locked against imports.",
+        confirm_label="Undo versions",
+        permissions=["undo"],
+    )
     def undo(self, request: HttpRequest, queryset: QuerySet[Version]) -> None:
         for version in queryset.select_related("restaurant").order_by("-pk"):
             try:

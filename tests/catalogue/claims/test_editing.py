@@ -134,7 +134,9 @@ def test_staff_undo_an_edit_which_locks_its_fields(claim: RestaurantClaim) -> No
     staff = tests.support.builders.staff()
     version = Version.objects.latest("pk")
     answer = staff.post(
-        address(Version, "changelist"), {"action": "undo", "_selected_action": [version.pk]}, follow=True
+        address(Version, "changelist"),
+        {"action": "undo", "_selected_action": [version.pk], "confirmed": "yes"},
+        follow=True,
     )
     assert "was undone: description, hours, phone, phone_verified_at." in answer.content.decode()
     place = Restaurant.objects.get()

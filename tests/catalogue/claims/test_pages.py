@@ -80,7 +80,7 @@ def test_staff_decide_in_the_back_office_and_can_end_a_claim(venue: Venue, owner
     assert "Ask for Ada" in text(staff.get(url))
     assert "Enter a reason" in text(staff.post(url, {"verdict": "refuse"}, follow=True))
     assert "was verified" in text(staff.post(url, {"verdict": "approve"}, follow=True))
-    sent = {"action": "end", "_selected_action": [claim.pk]}
+    sent = {"action": "end", "_selected_action": [claim.pk], "confirmed": "yes"}
     assert "no longer keeps" in text(staff.post(address(RestaurantClaim, "changelist"), sent, follow=True))
     claim.refresh_from_db()
     assert claim.state == "ended"
