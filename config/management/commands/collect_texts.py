@@ -48,6 +48,8 @@ OF_STAFF = (
     "reservations/booking/table_assignment.py",
     "reservations/booking_page/colors.py",
 )
+# The back office is in English; these are copies of Django's, which translates them.
+NOT_TRANSLATED = "templates/admin/"
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,
@@ -164,6 +166,9 @@ def marked_texts() -> tuple[tuple[str, Key], ...]:
 def _extract() -> Iterator[tuple[str, Key]]:
     for app in APPS:
         for path in sorted((ROOT / app).rglob("*")):
+            name = str(path.relative_to(ROOT))
+            if name.startswith(NOT_TRANSLATED):
+                continue
             if path.suffix == ".py":
                 code = path.read_text()
             elif path.suffix in (".html", ".txt"):
@@ -172,7 +177,7 @@ def _extract() -> Iterator[tuple[str, Key]]:
             else:
                 continue
             for _line, text, _comments, context in extract("python", BytesIO(code.encode()), KEYWORDS):
-                yield str(path.relative_to(ROOT)), (as_tuple(text), context)
+                yield name, (as_tuple(text), context)
     for group in read_toml(ROOT / "accounts/dashboard/menu.toml")["groups"]:
         for label in (group["title"], *(entry["label"] for entry in group["entries"])):
             yield "accounts/dashboard/menu.toml", ((label,), "menu")
