@@ -57,7 +57,7 @@ def promise(
         if take_slot(venue, slot, terms.orders_per_slot):
             return time, slot
     if requested_at is None:
-        raise SlotUnavailable(_("The kitchen takes no more orders for a day."), extra={"alternatives": []})
+        raise SlotUnavailable(_("The kitchen takes no further orders for a day."), extra={"alternatives": []})
     raise _unavailable("The kitchen takes no more orders for this time.", find_free_time(venue, terms, wanted))
 
 

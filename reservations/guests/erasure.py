@@ -59,7 +59,7 @@ def erase(guest: Guest, *, name: str, typed: str, now: datetime, actor: str) -> 
         upcoming = [row for row in rows if row.status != Reservation.Status.CANCELLED and row.ends_at > now]
         if upcoming:
             message = _(
-                "The guest has a reservation at %(time)s on %(day)s. Cancel it first, or wait until it is over."
+                "The guest has a reservation at %(time)s on %(day)s. Cancel it first, or wait until it has ended."
             )
             values = {"time": f"{upcoming[0].time:%H:%M}", "day": upcoming[0].date}
             raise HasUpcomingReservation(message % values)
