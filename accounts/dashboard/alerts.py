@@ -62,7 +62,8 @@ def edit_alerts(request: PageRequest) -> HttpResponse:
     initial: dict[str, object] = {channel: row.kinds for channel, row in subscriptions.items()}
     for row in subscriptions.values():
         initial |= {"quiet_from": row.quiet_from, "quiet_until": row.quiet_until}
-    form = AlertsForm(request.POST or None, access=access, initial=initial)
+    # Nothing is sent if nothing is checked.
+    form = AlertsForm(request.POST if request.method == "POST" else None, access=access, initial=initial)
     if request.method == "POST" and form.is_valid():
         settings.save(access, now=timezone.now(), **form.cleaned_data)
         messages.success(request, _("Alerts saved."))

@@ -189,4 +189,4 @@ def test_each_address_has_its_own_allowance_and_every_answer_counts(client: Clie
 # Versioning
 def test_the_version_is_a_prefix_of_the_path(client: Client) -> None:
     assert client.get("/v1/restaurants").status_code == 200
-    assert client.get("/restaurants").status_code == 404
+    assert client.get("/markets").status_code == 404

@@ -210,11 +210,14 @@ def test_a_user_has_eight_browsers_at_most(venue: Venue, member: Membership) -> 
     assert list(kept) == [f"https://push.example.com/{number}" for number in range(2, 10)]
 
 
-def test_the_service_worker_is_served_where_it_controls_no_page(venue: Venue, client: Client) -> None:
+def test_the_service_worker_is_served_where_it_controls_no_page(client: Client) -> None:
     response = client.get("/static/accounts/alerts_worker.js")
     assert (response.status_code, response["Content-Type"]) == (200, 'text/javascript; charset="utf-8"')
     assert "Service-Worker-Allowed" not in response
     response.close()
+
+
+def test_the_page_of_alerts_has_the_key_of_the_server(venue: Venue) -> None:
     page = users.member(venue).get(f"/dashboard/{venue.public_id}/alerts")
     assert "default-src 'self'" in page["Content-Security-Policy"]
     assert to_text(web_push.public_key()) in page.content.decode()

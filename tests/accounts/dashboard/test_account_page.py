@@ -72,6 +72,8 @@ def test_an_owner_takes_everything_but_secrets(venue: Venue, other_venue: Venue)
     held = {name: json.loads(archive.read(name)) for name in archive.namelist()}
     assert {name: len(rows) for name, rows in held.items()} == {
         "account.json": 1,
+        "billing.json": 0,
+        "invoices.json": 0,
         "members.json": 1,
         "invitations.json": 0,
         "venues.json": 1,

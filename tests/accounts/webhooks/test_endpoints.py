@@ -230,7 +230,7 @@ def test_the_mail_tells_of_the_last_try_and_not_of_what_was_never_tried(endpoint
     fails(endpoint, days=5.5)
     happens(endpoint.venue)
     assert disable_and_notify(now=timezone.now()) == 1
-    assert "Last error:\nresponse status 500\n" in mail.outbox[0].body
+    assert "Last error: response status 500\n" in mail.outbox[0].body
 
 
 def away(settings: Settings) -> None:
