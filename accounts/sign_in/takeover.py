@@ -40,8 +40,8 @@ def secure_user(user: User, *, request: HttpRequest) -> None:
     messages.warning(
         request,
         _(
-            "This address was not confirmed before. In case another person had signed up with it, all API keys, webhook"
-            " endpoints, second factors and other members of its account were removed."
+            "This address was not confirmed before. In case another person had signed up with it, all API keys,"
+            " webhook endpoints, second factors and other members of its account were removed."
         ),
     )
 

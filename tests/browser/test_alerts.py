@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.browser import PASSWORD, PHONE, offences, overflows, sign_up
+from tests.support.browser import DESK, PASSWORD, PHONE, TABLET, offences, overflows, sign_up
 from tests.support.live_stack import Up, eventually
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def test_a_member_chooses_alerts_and_a_push_is_shown(visit: "Callable[..., Page]
     page.get_by_role("group", name="By email").get_by_label("New order").check()
     page.get_by_label("Quiet hours from").fill("22:00")
     page.get_by_label("Quiet hours until").fill("07:00")
-    for size in ({"width": 1280, "height": 900}, {"width": 1024, "height": 768}, PHONE):
+    for size in (DESK, TABLET, PHONE):
         page.set_viewport_size(size)
         assert not overflows(page)
         assert offences(page) == []

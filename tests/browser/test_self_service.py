@@ -251,10 +251,10 @@ def test_a_call_is_made_in_the_reference(visit: Visit, site: Up) -> None:
 
 
 def test_the_reference_is_read_without_another_site_in_light_and_dark(visit: Visit) -> None:
+    asked: list[str] = []
     for scheme in ("light", "dark"):
         page = visit(color_scheme=scheme)
-        asked: list[str] = []
-        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.on("request", lambda request: asked.append(request.url))
         for path in ("/docs", "/docs/api/data", "/docs/api/management/orders", "/docs/api/management/webhooks"):
             page.goto(path)
             assert offences(page) == []

@@ -38,8 +38,8 @@ MAX_PHOTOS = 50
 # Fields of our own exports that are computed from others, or that only the owner of a restaurant writes.
 DERIVED_FIELDS = frozenset(
     (
-        "ai_insight", "ai_insight_detail", "ai_insight_reason", "attribution", "context", "cuisine", "description", "flow_offer",
-        "history", "menu_url",
+        "ai_insight", "ai_insight_detail", "ai_insight_reason", "attribution", "context", "cuisine", "description",
+        "flow_offer", "history", "menu_url",
         "phone_verified", "phone_verified_at", "slug", "sources", "updated_at", "verified_at", "version",
     )
 )  # fmt: skip
