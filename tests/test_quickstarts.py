@@ -9,10 +9,10 @@ from django.conf import settings
 from tests.support.live_stack import Up
 from tests.test_readme import OWN, run
 
-READERS = ["restaurant", "data-buyer"]
+READERS = ["restaurant", "integrator", "data-buyer", "agent-builder", "operator"]
 END = "::end of block::"
-# Ids, passwords and addresses are of the run.
-VARIABLE = re.compile(r"(?<=demo@example\.com )\S+|ven_[0-9a-z]{26}|http://127\.0\.0\.1:\d+")
+# Ids, passwords and addresses are of the run; the number of checks grows.
+VARIABLE = re.compile(r"(?<=demo@example\.com )\S+|ven_[0-9a-z]{26}|http://127\.0\.0\.1:\d+|\d+(?= checks)")
 
 
 def blocks(reader: str) -> tuple[list[str], list[str]]:

@@ -1,7 +1,6 @@
 """The README does what it says: each shell block is executed on a running product."""
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from tests.support.live_stack import Up
+from tests.support.live_stack import Up, environment
 
 README = (Path(settings.BASE_DIR) / "README.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
@@ -22,7 +21,7 @@ def run(block: str, up: Up) -> str:
     here = block.replace("http://127.0.0.1:8000", up.record["base_url"]).replace(".state/", f"{up.state_dir}/")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", here],
-        env=os.environ | {"TABLEWIRE_STATE_DIR": str(up.state_dir)},
+        env=environment(up.state_dir),
         capture_output=True,
         text=True,
         check=False,

@@ -22,6 +22,7 @@ COUNTS_MAX_AGE_S = 600.0
 # The pages for callers of the data API; the others are for venues and operators.
 FOR_CALLERS: Mapping[str, str] = {
     "quickstart-data-buyer": "a search, a price, a payment and an export in five minutes",
+    "quickstart-agent-builder": "calls of tools, and a price, in five minutes",
     "search": "by place, words, hours, cuisine, price, stars and offers",
     "finding": "landmarks, suggestions while somebody types, and which restaurant a place of your list is",
     "records": "what a restaurant has, what it was, and what changes",

@@ -23,23 +23,23 @@ from catalogue.agent_discovery.llms_txt import BASE, PAGES
 from framework.api.error_handler import reject_unsafe_method
 
 CHANGELOG = BASE / "CHANGELOG.md"
-# By reader, in the order of the menu; where to start is the first of each.
+# By reader, in the order of the menu; a quickstart is the first of each.
 GROUPS: Mapping[str, Sequence[str]] = {
     "Restaurant": (
         *("quickstart-restaurant", "dashboard", "menus", "board", "ordering-page", "booking", "guests", "languages"),
         *("claims", "deposits", "hours"),
     ),
     "Integrator": (
-        *("keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
+        *("quickstart-integrator", "keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
         "glossary",
     ),
     "Data buyer": (
         *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
         *("tiers", "exports", "ledger", "reports", "pages"),
     ),
-    "Agent builder": ("mcp", "checkout"),
+    "Agent builder": ("quickstart-agent-builder", "mcp", "checkout"),
     "Operator": (
-        *("settings", "architecture", "back-office", "markets", "importing", "prices"),
+        *("quickstart-operator", "settings", "architecture", "back-office", "markets", "importing", "prices"),
         *("facilitator", "auditing", "backup", "observing", "scaling", "speed", "fast-path", "changing-tables"),
         *("privacy", "promises"),
     ),
