@@ -31,7 +31,7 @@ class AlertsForm(forms.Form):
         label=gettext_lazy("By email"), widget=forms.CheckboxSelectMultiple, required=False
     )
     push = forms.MultipleChoiceField(
-        label=gettext_lazy("By notification in your browsers"), widget=forms.CheckboxSelectMultiple, required=False
+        label=gettext_lazy("By browser notification"), widget=forms.CheckboxSelectMultiple, required=False
     )
     quiet_from = forms.TimeField(label=gettext_lazy("Quiet hours from"), widget=TimeInput, required=False)
     quiet_until = forms.TimeField(label=gettext_lazy("Quiet hours until"), widget=TimeInput, required=False)

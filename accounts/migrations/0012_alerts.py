@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                                 ("order_paid", "Order paid online"),
                                 ("order_cancelled", "Order cancelled"),
                                 ("reservation_confirmed", "New reservation"),
-                                ("reservation_requested", "Request to decide"),
+                                ("reservation_requested", "Request to approve"),
                                 ("reservation_cancelled", "Reservation cancelled"),
                             ],
                             max_length=32,

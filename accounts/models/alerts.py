@@ -22,7 +22,7 @@ class AlertKind(models.TextChoices):
     ORDER_PAID = "order_paid", _("Order paid online")
     ORDER_CANCELLED = "order_cancelled", _("Order cancelled")
     RESERVATION_CONFIRMED = "reservation_confirmed", _("New reservation")
-    RESERVATION_REQUESTED = "reservation_requested", _("Request to decide")
+    RESERVATION_REQUESTED = "reservation_requested", _("Request to approve")
     RESERVATION_CANCELLED = "reservation_cancelled", _("Reservation cancelled")
 
 

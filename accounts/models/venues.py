@@ -85,7 +85,7 @@ class Venue(models.Model):
         choices=list_languages,
         default=settings.LANGUAGE_CODE,
         db_default=settings.LANGUAGE_CODE,
-        help_text=gettext_lazy("Of email and pages for guests whose own language is unknown"),
+        help_text=gettext_lazy("Used when the language of a guest is unknown"),
     )
     address = models.CharField(
         max_length=300, blank=True, default="", db_default="", help_text=gettext_lazy("Shown to guests")

@@ -41,7 +41,7 @@ class MatchParams(QueryParams):
     """The parameters of GET /v1/match."""
 
     name = Words(max_length=200, help_text="The name of the place.")
-    address = Words(required=False, max_length=300, help_text="Street and number; a comma before the town.")
+    address = Words(required=False, max_length=300, help_text="Street and number; a comma separates the town.")
     phone = Words(required=False, max_length=40, help_text="In any format; write the + as %2B.")
     ll = LatLng(required=False, help_text="latitude,longitude: within a kilometre.")
     market = MarketSlug(required=False, help_text="The market of the place.")

@@ -108,7 +108,8 @@ class OrderViewSet(StrictViewSet[Order]):
 
         Instead of `page`, `cursor` continues where a page ended: no order is repeated or left out when others arrive.
         With `updated_since` a cursor follows changes: the oldest is first, `next_cursor` is never null, and changes of
-        the last minute may come again. An unchanged list is 304 for the ETag that you have, and not counted.
+        the last minute may come again. A list that has not changed since the `ETag` that you send is a 304, which does
+        not count.
         """
         params = parser.parse_query(request, (*OrderFilter.base_filters, *self.page_parameters))
         filters = {name: value for name, value in params.items() if name not in self.page_parameters}

@@ -114,8 +114,8 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         examples=openapi_examples.LIST,
     )
     def list(self, request: Request) -> HttpResponse:
-        """Without `limit` all that match are returned, at most 1000. An unchanged list is 304 for the ETag that you
-        have, and not counted.
+        """Without `limit` all that match are returned, at most 1000. A list that has not changed since
+        the `ETag` that you send is a 304, which does not count.
 
         Instead of `page`, `cursor` continues where a page ended. With `updated_since` a cursor follows changes: the
         oldest is first, `next_cursor` is never null, and changes of the last three minutes may come again.

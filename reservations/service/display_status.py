@@ -87,7 +87,7 @@ ARRIVE, SEAT, FINISH = (
     Step("seated", pgettext_lazy("reservation", "Seat")),
     Step("finished", pgettext_lazy("reservation", "Finish")),
 )
-ARRIVE_AFTER_NO_SHOW = Step("arrived", pgettext_lazy("reservation", "Arrived after all"))
+ARRIVE_AFTER_NO_SHOW = Step("arrived", pgettext_lazy("reservation", "Mark as arrived"))
 NO_SHOW = Step("no-show", pgettext_lazy("reservation", "No-show"), needs_confirmation=True)
 CANCEL = Step("cancel", pgettext_lazy("reservation", "Cancel"), needs_confirmation=True)
 CONFIRM, OFFER = (

@@ -24,8 +24,8 @@ DOCUMENTS = {
     ),
     "data": (
         "Tablewire data API",
-        "Restaurants of the cities of `GET /v1/markets`: search near a place, open now, by cuisine. Core fields need"
-        " no key.",
+        "Search restaurants in the cities that `GET /v1/markets` lists: near a place, open now, by cuisine. Core"
+        " fields need no key.",
         urls.data,
     ),
 }
