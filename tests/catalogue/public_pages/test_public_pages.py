@@ -272,7 +272,12 @@ def test_former_slugs_ids_and_slashes_redirect_permanently_and_erased_ones_are_g
     places.erase(place, actor="staff", now=NOW)
     for former in ("fiskebaren", "kodbyens-fiskebar", public_id):
         assert client.get(f"/restaurants/{former}").status_code == 410
-    assert client.get(f"/restaurants/{quote('é' * 300)}").status_code == 404
+
+
+@pytest.mark.parametrize("slug", ["a%00b", quote("é" * 300), "a" * 121, "%0A"])
+def test_what_is_no_slug_is_not_looked_up(client: Client, slug: str) -> None:
+    with costing(0):
+        assert client.get(f"/restaurants/{slug}").status_code == 404
 
 
 def test_a_closed_restaurant_says_so(client: Client) -> None:
