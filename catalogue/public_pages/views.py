@@ -1,4 +1,4 @@
-"""The views of the pages for people. They show what the data API answers for free, under the same rate limit.
+"""The views of the pages for people. They show what the data API answers for free, under a rate limit of their own.
 
 A page sets and reads no cookies, so that shared caches may store it, as they do the API's free answers.
 """
@@ -38,8 +38,7 @@ from catalogue.search.text.labels import translations
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.api import conditional_requests
 from framework.api.cache_headers import NO_STORE
-from framework.api.rate_limits import counter
-from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import count_call
 from framework.api.urls import public_url
 from framework.db import read_replica
 from framework.errors import ApiError, InvalidRequest, Renamed
@@ -51,11 +50,10 @@ from framework.languages import (
     format_number,
     list_languages,
 )
-from payments.interface import FREE, DataApiMiddleware
+from payments.interface import PAGES, SITEMAP_FILES, FixedLimit
 
 FOLDER = "catalogue/public_pages"
 SEARCH = "/restaurants"
-WINDOW_S = 60
 # Search engines index the pages of cities, not those of each question.
 INDEXED_PARAMETERS = {"market"}
 
@@ -126,8 +124,8 @@ class Visit:
         )
 
 
-def public_page(view: PublicView) -> PublicView:
-    """Call the view in the language of the guest, with a Visit; each call counts as one of the data API."""
+def public_page(view: PublicView, *, limit: FixedLimit = PAGES) -> PublicView:
+    """Call the view in the language of the guest, with a Visit; 429 above the limit of the address."""
 
     @require_safe
     @wraps(view)
@@ -138,12 +136,10 @@ def public_page(view: PublicView) -> PublicView:
             return HttpResponsePermanentRedirect(path.rstrip("/") + (f"?{query}" if query else ""))
         with activate_for(request) as language:
             visit = Visit(request, language, find_language(request.GET.get("lang", "")))
-            counted = counter.count(DataApiMiddleware.policy, address_bucket(request), window_s=WINDOW_S)
-            if counted.count > FREE.per_minute:
-                wait_s = str(max(counted.ends_at - counted.now, 1))
-                return visit.render(
-                    "too_many", {"limit": FREE.per_minute}, status=429, headers={"Retry-After": wait_s}
-                )
+            usage = count_call(limit.policy, limit.allowance(request))
+            if usage.count > usage.limit:
+                wait_s = str(max(usage.wait_s, 1))
+                return visit.render("too_many", {"limit": usage.limit}, status=429, headers={"Retry-After": wait_s})
             return view(visit, **params)
 
     return wrapper
@@ -349,7 +345,7 @@ def _cuisine_in(cuisine: str, market: str) -> dict[str, str]:
     return {"market": market, "cuisine": cuisine}
 
 
-@public_page
+@partial(public_page, limit=SITEMAP_FILES)
 def show_sitemap(_visit: Visit, *, start: str) -> HttpResponseBase:
     """A file of the sitemap, written while it is read."""
     content = sitemap.render_urlset(sitemap.read_addresses(UUID(hex=start)))

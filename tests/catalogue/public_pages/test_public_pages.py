@@ -12,7 +12,7 @@ import pytest
 import time_machine
 from django.conf import LazySettings
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from accounts.models import Venue
 from catalogue import places
@@ -20,7 +20,8 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.public_pages import map as maps
-from payments.tiers.definitions import FREE
+from framework.api.rate_limits.middleware import count_call
+from payments.rate_limits import PAGES
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
 from tests.support import builders as venues
@@ -305,16 +306,18 @@ def test_pages_are_cached_like_free_answers_and_set_no_cookie(client: Client, pa
     assert (danish.status_code, danish["Content-Language"]) == (200, "da")
 
 
-def test_pages_and_calls_of_an_address_count_together(client: Client) -> None:
+def test_pages_of_an_address_have_a_limit_of_their_own(client: Client, rf: RequestFactory) -> None:
     fiskebar()
-    for _ in range(FREE.per_minute - 1):
-        client.get("/v1/restaurants/kodbyens-fiskebar")
+    for _ in range(PAGES.limit - 1):
+        count_call(PAGES.policy, PAGES.allowance(rf.get("/")))
     assert client.get("/restaurants/kodbyens-fiskebar").status_code == 200
     refused = client.get("/restaurants/kodbyens-fiskebar")
     assert (refused.status_code, refused["Cache-Control"]) == (429, "private, no-store")
     assert 1 <= int(refused["Retry-After"]) <= 60
-    assert f"Your connection may open {FREE.per_minute} pages a minute." in text_of(refused)
-    assert client.get("/v1/restaurants/kodbyens-fiskebar").status_code == 429
+    assert "Your connection may open 60 pages a minute." in text_of(refused)
+    called = client.get("/v1/restaurants/kodbyens-fiskebar")
+    assert (called.status_code, called["X-RateLimit-Remaining"]) == (200, "9")
+    assert client.get("/sitemap-restaurants-1.xml").status_code == 404
 
 
 def test_other_methods_are_refused(client: Client) -> None:
