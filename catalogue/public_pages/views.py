@@ -9,9 +9,9 @@ from datetime import datetime
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import quote_plus, urlencode
-from uuid import UUID
 
 from django.http import (
+    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
@@ -346,8 +346,11 @@ def _cuisine_in(cuisine: str, market: str) -> dict[str, str]:
 
 
 @partial(public_page, limit=SITEMAP_FILES)
-def show_sitemap(_visit: Visit, *, start: str) -> HttpResponseBase:
+def show_sitemap(_visit: Visit, *, number: str) -> HttpResponseBase:
     """A file of the sitemap, written while it is read."""
-    content = sitemap.render_urlset(sitemap.read_addresses(UUID(hex=start)))
+    keys = sitemap.find_range(int(number))
+    if not keys:
+        raise Http404
+    content = sitemap.render_urlset(sitemap.read_addresses(*keys))
     headers = {"Cache-Control": f"public, max-age={int(sitemap.MAX_AGE_S)}"}
     return StreamingHttpResponse(content, content_type=sitemap.XML, headers=headers)

@@ -12,7 +12,7 @@ from catalogue.search.text.vocabulary import Vocabulary
 from config.website import docs, reference
 from framework.api import cacheable_documents, error_handler
 from framework.api.urls import public_url
-from framework.errors import NotFound
+from framework.errors import NotFound, ServiceUnavailable
 
 TEXT = "text/plain; charset=utf-8"
 # Pages behind a sign-in or a secret link.
@@ -35,7 +35,10 @@ def robots(request: HttpRequest) -> HttpResponse:
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
     """The index of the sitemaps."""
-    content = restaurants.render_index(["/sitemap-pages.xml", *restaurants.list_files()])
+    files = restaurants.list_files()
+    if files is None:
+        return error_handler.error_response(ServiceUnavailable(), request)
+    content = restaurants.render_index(["/sitemap-pages.xml", *files])
     return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)
 
 
