@@ -152,9 +152,25 @@ def test_an_empty_page_says_what_there_is_without_each_filter(client: Client) ->
 
 def test_hits_of_several_cities_have_no_map(client: Client) -> None:
     fiskebar()
-    builders.restaurant(latitude=48.85, longitude=2.35, market=builders.market("paris"))
+    builders.restaurant(latitude=TIVOLI[0] + 0.4, market=builders.market("elsinore"))
     assert 'class="map"' not in text_of(client.get("/restaurants"))
-    assert 'class="map"' in text_of(client.get("/restaurants?market=paris"))
+    assert 'class="map"' in text_of(client.get("/restaurants?market=elsinore"))
+
+
+def test_a_map_has_the_20_best_known_districts(client: Client) -> None:
+    fiskebar()
+    for number in range(22):
+        at = TIVOLI[0] + NORTH * (number // 5 - 2), TIVOLI[1] + NORTH * (number % 5 - 2)
+        builders.landmark(f"Area {number}", kind="neighborhood", at=at)
+    assert len(find('<polygon class="district', client.get("/restaurants/kodbyens-fiskebar"))) == 20
+
+
+def test_each_district_has_what_is_nearest_to_its_centre() -> None:
+    west, east = (maps.Mark(x, 200, name, name, source="osm") for x, name in ((100, "West"), (200, "East")))
+    assert [district.points for district in maps._divide([west, east])] == [
+        "0.0,0.0 150.0,0.0 150.0,400.0 0.0,400.0",
+        "150.0,0.0 400.0,0.0 400.0,400.0 150.0,400.0",
+    ]
 
 
 # A restaurant
