@@ -17,6 +17,8 @@ from framework.errors import NotFound, ServiceUnavailable
 TEXT = "text/plain; charset=utf-8"
 # Pages behind a sign-in or a secret link.
 PRIVATE_PATHS = ("/account/", "/admin/", "/dashboard", "/guest/", "/mailbox")
+# Searches without end; those of a city may be read.
+SEARCHES = tuple(f"/restaurants?*{name}=" for name in ("cursor", "q", "near", "cuisine"))
 # RFC 9116 wants a date less than a year ahead.
 CONTACT_LIFETIME = timedelta(days=180)
 
@@ -26,7 +28,7 @@ def robots(request: HttpRequest) -> HttpResponse:
     """Everything public may be read, by agents too."""
     lines = [
         "User-agent: *",
-        *(f"Disallow: {path}" for path in PRIVATE_PATHS),
+        *(f"Disallow: {path}" for path in (*PRIVATE_PATHS, *SEARCHES)),
         f"Sitemap: {public_url('/sitemap.xml')}",
     ]
     return cacheable_documents.document_response(request, _join(lines), content_type=TEXT)

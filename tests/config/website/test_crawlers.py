@@ -29,6 +29,10 @@ def test_robots_may_read_what_is_public(client: Client) -> None:
         "Disallow: /dashboard",
         "Disallow: /guest/",
         "Disallow: /mailbox",
+        "Disallow: /restaurants?*cursor=",
+        "Disallow: /restaurants?*q=",
+        "Disallow: /restaurants?*near=",
+        "Disallow: /restaurants?*cuisine=",
         f"Sitemap: {BASE}/sitemap.xml",
     ]
 
