@@ -18,7 +18,13 @@ ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
 def restaurant_json_ld(
-    core: Mapping[str, Any], *, url: str, cuisines: Sequence[str], pages: GuestPages, today: date
+    core: Mapping[str, Any],
+    *,
+    url: str,
+    cuisines: Sequence[str],
+    pages: GuestPages,
+    is_in_business: bool,
+    today: date,
 ) -> SafeString:
     """Return the content of a script element of the type application/ld+json. What is not known is left out."""
     address, location = core["address"], core["location"]
@@ -44,7 +50,7 @@ def restaurant_json_ld(
             ),
         },
         "geo": location and {"@type": "GeoCoordinates", "latitude": location["lat"], "longitude": location["lng"]},
-        "openingHoursSpecification": _opening_hours(core["hours"], today=today),
+        "openingHoursSpecification": _opening_hours(core["hours"], today=today) if is_in_business else [],
         "image": pages.photo and public_url(pages.photo),
         "acceptsReservations": pages.book and public_url(pages.book),
         "hasMenu": pages.order and public_url(pages.order),

@@ -333,7 +333,12 @@ def _describe_restaurant(
         "map": page.map,
         "image": public_url(page.pages.photo) if page.pages.photo else "",
         "json_ld": restaurant_json_ld(
-            core, url=url, cuisines=[each["label"] for each in cuisines], pages=page.pages, today=page.today
+            core,
+            url=url,
+            cuisines=[each["label"] for each in cuisines],
+            pages=page.pages,
+            is_in_business=page.is_in_business,
+            today=page.today,
         ),
         "api_url": public_url(f"/v1/restaurants/{core['slug']}"),
         "prices": x402_manifest.price_ranges(prices),

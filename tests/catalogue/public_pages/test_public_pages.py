@@ -302,6 +302,9 @@ def test_a_closed_restaurant_says_so(client: Client) -> None:
     text = text_of(client.get("/restaurants/kodbyens-fiskebar"))
     assert "Permanently closed" in text
     assert "Open until" not in text
+    assert '<meta name="robots" content="noindex">' in text
+    assert "openingHoursSpecification" not in text
+    assert 'content="noindex' not in text_of(client.get(f"/restaurants/{builders.restaurant().slug}"))
 
 
 # All pages
