@@ -89,7 +89,10 @@ def test_a_search_shows_what_the_api_finds_as_cards_and_pins(client: Client) -> 
     assert find(r'<h3><a href="/restaurants/([^"]+)">', response) == [each["slug"] for each in found]
     assert find(r'<a class="pin" id="(m\d)" href="(#r\d)"', response) == [("m2", "#r2"), ("m1", "#r1")]
     assert find(r'<li class="restaurant" id="(r\d)">', response) == ["r1", "r2"]
-    assert find(r'href="(#m\d)"', response) == ["#m1", "#m2"]
+    assert find(r'href="(#m\d)" aria-label="([^"]+)"', response) == [
+        ("#m1", "1: Show on map: Kødbyens Fiskebar"),
+        ("#m2", "2: Show on map: Far away"),
+    ]
     text = text_of(response)
     for shown in ("Near <bdi>Tivoli Gardens", "★", "4.5", "(812 reviews)", "$$$", "111 m", "Open until 23:00"):
         assert shown in text
@@ -272,6 +275,14 @@ def test_the_week_begins_today_and_names_holidays_and_closures(client: Client) -
         "Mon 23 Nov 18:00 - 02:00 Fish day",
     ]
     assert len(rows) == 7
+    assert [row.startswith('<tr class="today" aria-current="date">') for row in rows] == [True, *[False] * 6]
+
+
+def test_values_of_attributes_without_a_translation_are_marked_as_english(client: Client) -> None:
+    fiskebar(attributes={"wheelchair": "limited", "internet_access": "for_customers"})
+    text = text_of(client.get("/restaurants/kodbyens-fiskebar?lang=da"))
+    assert '<bdi class="quiet" lang="en">(for customers)</bdi>' in text
+    assert '<bdi class="quiet">(begrænset)</bdi>' in text
 
 
 def test_former_slugs_ids_and_slashes_redirect_permanently_and_erased_ones_are_gone(client: Client) -> None:
