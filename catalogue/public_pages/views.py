@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
+from django.conf import settings
 from django.http import (
     Http404,
     HttpRequest,
@@ -92,26 +93,33 @@ class Visit:
         """Return a page. `canonical` are the parameters of its canonical address; `volatile` is a text in it that is
         no part of its ETag, the cursor.
         """
+
+        def indexed_url(language: str) -> str:
+            # English has the address without a language.
+            code = "" if language == settings.LANGUAGE_CODE else language
+            return public_url(self.link(path, canonical, language=code))
+
         shared = {
             "language": self.language,
             "is_rtl": get_language_info(self.language)["bidi"],
             "lang": self.chosen,
             "search_url": self.link(SEARCH),
-            "canonical_url": public_url(self.link(path, canonical)),
-            "default_url": public_url(self.link(path, canonical, language="")),
+            "canonical_url": indexed_url(self.chosen),
+            "default_url": indexed_url(""),
             "languages": [
                 {
                     "code": code,
                     "name": name,
                     "is_current": code == self.language,
                     "url": self.link(path, parameters, language=code),
-                    "alternate": public_url(self.link(path, canonical, language=code)),
+                    "alternate": indexed_url(code),
                 }
                 for code, name in list_languages()
             ],
         }
         html = render_to_string(f"{FOLDER}/{template}.html", {**shared, **context})
-        sent = {"Content-Language": self.language, "Vary": "Accept-Language", **(headers or {})}
+        varies = {} if self.chosen else {"Vary": "Accept-Language"}
+        sent = {"Content-Language": self.language, **varies, **(headers or {})}
         if status != 200:
             return HttpResponse(html, status=status, headers={**NO_STORE, **sent})
         stable = html.replace(quote_plus(volatile), "") if volatile else html

@@ -350,6 +350,20 @@ def test_pages_of_an_address_have_a_limit_of_their_own(client: Client, rf: Reque
     assert client.get("/sitemap-restaurants-1.xml").status_code == 404
 
 
+def test_a_chosen_language_does_not_vary_and_english_has_the_plain_address(client: Client) -> None:
+    fiskebar()
+    plain = f"{BASE}/restaurants/kodbyens-fiskebar"
+    for language, canonical in (("en", plain), ("da", f"{plain}?lang=da")):
+        response = client.get(f"/restaurants/kodbyens-fiskebar?lang={language}")
+        assert "Vary" not in response
+        text = text_of(response)
+        assert f'<link rel="canonical" href="{canonical}">' in text
+        assert f'hreflang="en" href="{plain}">' in text
+        assert f'hreflang="da" href="{plain}?lang=da">' in text
+        assert 'href="/restaurants/kodbyens-fiskebar?lang=en" lang="en"' in text or language == "en"
+        assert "og:locale" not in text
+
+
 def test_other_methods_are_refused(client: Client) -> None:
     assert client.post("/restaurants").status_code == 405
 
