@@ -46,12 +46,14 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def pages_sitemap(request: HttpRequest) -> HttpResponse:
-    """The public pages that are not of one restaurant."""
+    """The public pages that are not of one restaurant; not the operator's own, which are on another site."""
     pages = [docs.guides(), docs.decisions()]
     apis = [reference.load(name) for name in reference.TITLES]
     cities = sorted(Vocabulary.load().markets)
     paths = [
-        *("/", "/restaurants", "/terms", "/privacy"),
+        *("/", "/restaurants"),
+        *([] if settings.TERMS_URL else ["/terms"]),
+        *([] if settings.PRIVACY_URL else ["/privacy"]),
         *(f"/restaurants?market={city}" for city in cities),
         "/docs",
         *(guide.url for guides in pages for guide in guides.values()),
