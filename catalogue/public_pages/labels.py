@@ -95,6 +95,11 @@ def format_distance(metres: int) -> str:
     return f"{format_number(Decimal(metres).scaleb(-3).quantize(Decimal('0.1')))} km"
 
 
+def web_address(text: str | None) -> str:
+    """Return an address that a page may link, else ""; sources may state anything."""
+    return text if text and text.startswith(("https://", "http://")) else ""
+
+
 def price_sign(level: int | None) -> str:
     return "$" * (level or 0)
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.utils.safestring import SafeString, mark_safe
 
-from catalogue.public_pages.labels import price_sign
+from catalogue.public_pages.labels import price_sign, web_address
 from catalogue.public_pages.venues import GuestPages
 from framework.api.urls import public_url
 
@@ -35,6 +35,7 @@ def restaurant_json_ld(
         "url": url,
         "name": core["name"],
         "alternateName": core["alt_names"],
+        "description": core["description"],
         "telephone": core["phone"],
         "sameAs": core["website"],
         "priceRange": price_sign(core["price_level"]),
@@ -53,7 +54,7 @@ def restaurant_json_ld(
         "openingHoursSpecification": _opening_hours(core["hours"], today=today) if is_in_business else [],
         "image": pages.photo and public_url(pages.photo),
         "acceptsReservations": pages.book and public_url(pages.book),
-        "hasMenu": pages.order and public_url(pages.order),
+        "hasMenu": public_url(pages.order) if pages.order else web_address(core["menu_url"]),
     }
     if core["rating"] and core["review_count"]:
         values["aggregateRating"] = {

@@ -315,7 +315,6 @@ def _describe_restaurant(
     ]
     url = public_url(f"{SEARCH}/{core['slug']}")
     prices = x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.MAX_AGE_S) or {}
-    website = core["website"] or ""
     return {
         "page": page,
         "core": core,
@@ -329,8 +328,8 @@ def _describe_restaurant(
         "is_open": hours["open_now"],
         "state": labels.format_state(hours["open_now"], labels.parse_moment(hours["next_change"]), now=now),
         "attributes": labels.label_attributes(core["attributes"], known=vocabulary.attributes),
-        # Sources may state anything.
-        "website": website if website.startswith(("https://", "http://")) else "",
+        "website": labels.web_address(core["website"]),
+        "menu_url": labels.web_address(core["menu_url"]),
         "offers": [
             {"percent": slot.percent, "when": _format_offer({"date": slot.date, "time": f"{slot.time:%H:%M}"})}
             for slot in page.offers
