@@ -99,7 +99,6 @@ class District:
 class Map:
     """What map.html shows."""
 
-    size: float
     pins: list[Mark]
     here: Mark | None
     districts: list[District]
@@ -151,7 +150,7 @@ class Frame:
         }
 
 
-class Labels:
+class LabelSpace:
     """The room that is taken on the map: a name that would overlap others is left out."""
 
     def __init__(self) -> None:
@@ -186,7 +185,7 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     frame = Frame(locations)
     if frame.width_m > MAX_WIDTH_M:
         return None
-    labels = Labels()
+    labels = LabelSpace()
     marks = [Mark(*frame.place(pin.location), pin.name, number=pin.number, href=pin.href) for pin in pins]
     for mark in marks:
         labels.reserve(mark.x, mark.y, PIN_RADIUS)
@@ -205,7 +204,6 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     sights = _find(frame, SIGHTS, margin=0.0, limit=MAX_SIGHTS)
     names = [name_mark for district in districts if (name_mark := _place_name(district, labels))]
     return Map(
-        size=SIZE,
         pins=marks,
         here=here_mark,
         sights=_label_sights(sights, labels),
@@ -228,7 +226,7 @@ def _find(frame: Frame, kinds: list[str], *, margin: float, limit: int) -> list[
     return found
 
 
-def _place_name(district: District, labels: Labels) -> Mark | None:
+def _place_name(district: District, labels: LabelSpace) -> Mark | None:
     """Return the name of a district in or near its middle, which may be full of restaurants; None without room."""
     x, y = district.middle
     for dy in NAME_SHIFTS:
@@ -237,7 +235,7 @@ def _place_name(district: District, labels: Labels) -> Mark | None:
     return None
 
 
-def _label_sights(sights: Iterable[Mark], labels: Labels) -> list[Mark]:
+def _label_sights(sights: Iterable[Mark], labels: LabelSpace) -> list[Mark]:
     """Return those sights whose mark and name have room, the best known first."""
     return [
         mark

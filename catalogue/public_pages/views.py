@@ -160,7 +160,7 @@ def search_restaurants(visit: Visit) -> HttpResponse:
     vocabulary = Vocabulary.load()
     cuisine_labels = {**vocabulary.cuisines, **(translations(visit.language) or {})}
     form = SearchForm.read(visit.request.GET, vocabulary=vocabulary, cuisine_labels=cuisine_labels)
-    context: dict[str, Any] = {"form": form, "now": now}
+    context: dict[str, Any] = {"form": form}
     page = None
     try:
         query = search.Query(**form.parse())
