@@ -200,7 +200,7 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     step = scale_m * frame.stretch * frame.unit
     # Of the scale bar.
     labels.taken.append((0, SIZE - 30, step + 24, SIZE))
-    districts = _divide(_find(frame, DISTRICTS, margin=0.5, limit=MAX_DISTRICTS))
+    districts = divide(_find(frame, DISTRICTS, margin=0.5, limit=MAX_DISTRICTS))
     sights = _find(frame, SIGHTS, margin=0.0, limit=MAX_SIGHTS)
     names = [name_mark for district in districts if (name_mark := _place_name(district, labels))]
     return Map(
@@ -244,7 +244,7 @@ def _label_sights(sights: Iterable[Mark], labels: LabelSpace) -> list[Mark]:
     ]
 
 
-def _divide(centers: Sequence[Mark]) -> list[District]:
+def divide(centers: Sequence[Mark]) -> list[District]:
     """Divide the map among the centres: each gets what is nearer to it than to the others (a Voronoi diagram)."""
     districts = []
     for number, center in enumerate(centers):

@@ -170,7 +170,7 @@ def test_a_map_has_the_20_best_known_districts(client: Client) -> None:
 
 def test_each_district_has_what_is_nearest_to_its_centre() -> None:
     west, east = (maps.Mark(x, 200, name, name, source="osm") for x, name in ((100, "West"), (200, "East")))
-    assert [district.points for district in maps._divide([west, east])] == [
+    assert [district.points for district in maps.divide([west, east])] == [
         "0.0,0.0 150.0,0.0 150.0,400.0 0.0,400.0",
         "150.0,0.0 400.0,0.0 400.0,400.0 150.0,400.0",
     ]
@@ -268,7 +268,9 @@ def test_a_page_shows_what_the_restaurant_says_about_itself(client: Client) -> N
     response = client.get("/restaurants/kodbyens-fiskebar")
     page = response.content.decode()
     assert "Fish &amp; wine.<br>&lt;b&gt;Daily&lt;/b&gt;" in page
-    assert '<a href="https://fiskebaren.dk/menu?a=1&amp;b=2" rel="nofollow noopener noreferrer">Menu</a>' in page
+    assert (
+        '<a href="https://fiskebaren.dk/menu?a=1&amp;b=2" rel="nofollow noopener noreferrer">See the menu</a>' in page
+    )
     data = linked_data(response)
     assert data["description"] == "Fish & wine.\n<b>Daily</b>"
     assert data["hasMenu"] == "https://fiskebaren.dk/menu?a=1&b=2"
@@ -360,7 +362,7 @@ def test_pages_of_an_address_have_a_limit_of_their_own(client: Client, rf: Reque
     assert "Your connection may open 60 pages a minute." in text_of(refused)
     called = client.get("/v1/restaurants/kodbyens-fiskebar")
     assert (called.status_code, called["X-RateLimit-Remaining"]) == (200, "9")
-    assert client.get("/sitemap-restaurants-1.xml").status_code == 404
+    assert client.get("/sitemap-restaurants-9999.xml").status_code == 404
 
 
 def test_a_chosen_language_does_not_vary_and_english_has_the_plain_address(client: Client) -> None:
