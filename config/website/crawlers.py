@@ -57,7 +57,7 @@ def pages_sitemap(request: HttpRequest) -> HttpResponse:
         *(f"/restaurants?market={city}" for city in cities),
         "/docs",
         *(guide.url for guides in pages for guide in guides.values()),
-        *(page.url for api in apis for page in (api, *api.groups.values())),
+        *(url for api in apis for url in (api.url, *(group.url for group in api.groups.values()))),
     ]
     content = "".join(restaurants.render_urlset((path, "") for path in paths))
     return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)
