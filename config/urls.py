@@ -85,7 +85,7 @@ urlpatterns = [
     re_path("^docs/api/(?P<name>management|management-v2|data)/?$", reference.overview, name="docs-api"),
     re_path("^docs/api/(?P<name>management|management-v2|data)/try/?$", reference.explorer, name="docs-try"),
     re_path(
-        "^docs/api/(?P<name>management|management-v2|data)/(?P<group>[a-z]+)/?$",
+        "^docs/api/(?P<name>management|management-v2|data)/(?P<group>[a-z_-]+)/?$",
         reference.group_page,
         name="docs-api-group",
     ),

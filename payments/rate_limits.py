@@ -30,6 +30,9 @@ class FixedLimit:
     limit: int
     window_s: int = MINUTE_S
 
+    def allowance(self, request: HttpRequest) -> Allowance:
+        return Allowance(address_bucket(request), self.limit, self.window_s)
+
 
 # A booking takes a table from other guests. Failed attempts count too, so that nobody can probe for the last table.
 # One guest has ten tries (catalogue.offers.booking); a caller may book for many guests: an agent platform has one
@@ -45,6 +48,9 @@ FIXED_LIMITS: Mapping[str, FixedLimit] = {
     # Staff read each report. There is a daily limit too, also by address (catalogue.moderation.reports).
     "restaurants/[^/]+/reports/?": FixedLimit("reports", limit=5),
 }
+# Pages for people, and files of the sitemap (catalogue.public_pages): their views count.
+PAGES = FixedLimit("pages", limit=60)
+SITEMAP_FILES = FixedLimit("sitemap", limit=20)
 POLICIES = {fixed.policy: fixed for fixed in FIXED_LIMITS.values()}
 # One expression for all paths; the group that matched is named as the policy.
 FIXED_LIMIT_PATHS = re.compile(
@@ -109,8 +115,7 @@ class DataApiMiddleware(RateLimitMiddleware):
 
     def anonymous_allowance(self, request: HttpRequest) -> Allowance:
         fixed = self.fixed_limit(request)
-        limit, window_s = (fixed.limit, fixed.window_s) if fixed else (FREE.per_minute, MINUTE_S)
-        return Allowance(bucket=address_bucket(request), limit=limit, window_s=window_s)
+        return (fixed or FixedLimit(self.policy, FREE.per_minute)).allowance(request)
 
     def get_policy(self, request: HttpRequest) -> str:
         fixed = self.fixed_limit(request)

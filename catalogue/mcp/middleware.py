@@ -11,8 +11,7 @@ from catalogue.mcp.paywall import describe_refusal
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
-from framework.api.rate_limits.client_ip import address_bucket
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitExceeded, Usage
+from framework.api.rate_limits.middleware import Admission, RateLimitExceeded, Usage
 from framework.errors import ApiError, ErrorCode, NotFound
 from framework.mcp import jsonrpc, protocol_versions
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
@@ -72,7 +71,7 @@ class McpMiddleware(DataApiMiddleware):
                 self.anonymous_allowance(request), ForeignOrigin("Pages of other sites may not call this address.")
             )
         if _is_large(request):
-            large = self.count_call(request, _address_allowance(LARGE, request), policy=LARGE.policy)
+            large = self.count_call(request, LARGE.allowance(request), policy=LARGE.policy)
             if large.count > large.limit:
                 request.large = large  # type: ignore[attr-defined]
                 return Admission(
@@ -134,7 +133,7 @@ class McpMiddleware(DataApiMiddleware):
             # Concurrent calls are in the count, so this refusal must not remain in it.
             self.undo_count(usage)
             return response, usage
-        messages = self.count_call(request, _address_allowance(MESSAGES, request), policy=MESSAGES.policy)
+        messages = self.count_call(request, MESSAGES.allowance(request), policy=MESSAGES.policy)
         if messages.count > messages.limit:
             return self.rate_limit_response(request, messages), messages
         self.undo_count(usage)
@@ -169,10 +168,6 @@ def _is_large(request: HttpRequest) -> bool:
     except MalformedBody:
         # Such a body is refused without parsing.
         return False
-
-
-def _address_allowance(limit: FixedLimit, request: HttpRequest) -> Allowance:
-    return Allowance(bucket=address_bucket(request), limit=limit.limit, window_s=limit.window_s)
 
 
 def _limit_exceeded(usage: Usage, limit: str) -> RateLimitExceeded:

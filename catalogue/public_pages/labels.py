@@ -60,7 +60,7 @@ SOON, WEEK = timedelta(hours=12), timedelta(days=6)
 
 
 def label_attributes(attributes: Mapping[str, Any], *, known: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return what a place has: `label`, `detail`, and whether the label is English for want of a translation.
+    """Return what a place has: `label`, `detail`, and whether each is English for want of a translation.
 
     `known` are the English labels of all attributes.
     """
@@ -78,6 +78,7 @@ def label_attributes(attributes: Mapping[str, Any], *, known: Mapping[str, str])
                 "label": label_attribute(key, known),
                 "is_english": key not in ATTRIBUTES,
                 "detail": detail,
+                "is_detail_english": value != LIMITED,
             }
         )
     return found
@@ -92,6 +93,11 @@ def format_distance(metres: int) -> str:
     if metres < 1000:
         return f"{metres} m"
     return f"{format_number(Decimal(metres).scaleb(-3).quantize(Decimal('0.1')))} km"
+
+
+def web_address(text: str | None) -> str:
+    """Return an address that a page may link, else ""; sources may state anything."""
+    return text if text and text.startswith(("https://", "http://")) else ""
 
 
 def price_sign(level: int | None) -> str:

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import cos, hypot, log10, radians
+from math import cos, log10, radians
 
 from catalogue.models import Landmark
 from catalogue.search.geocoding.distance import Location, project_mercator
@@ -14,8 +14,8 @@ SIZE = 400.0
 # The pins keep this distance from the border.
 MARGIN = 34.0
 # The least and greatest width of the ground. Hits that are farther apart lie in several cities.
-MIN_WIDTH_M, MAX_WIDTH_M = 700.0, 150_000.0
-MAX_LANDMARKS = 60
+MIN_WIDTH_M, MAX_WIDTH_M = 700.0, 40_000.0
+MAX_DISTRICTS, MAX_SIGHTS = 20, 60
 PIN_RADIUS = 11.0
 FONT_SIZE = 11.0
 # Names of districts are in capitals with space between them.
@@ -67,6 +67,7 @@ class Mark:
     kind: str = ""
     number: int = 0
     href: str = ""
+    source: str = ""
 
     @property
     def label_y(self) -> float:
@@ -98,7 +99,6 @@ class District:
 class Map:
     """What map.html shows."""
 
-    size: float
     pins: list[Mark]
     here: Mark | None
     districts: list[District]
@@ -150,7 +150,7 @@ class Frame:
         }
 
 
-class Labels:
+class LabelSpace:
     """The room that is taken on the map: a name that would overlap others is left out."""
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     frame = Frame(locations)
     if frame.width_m > MAX_WIDTH_M:
         return None
-    labels = Labels()
+    labels = LabelSpace()
     marks = [Mark(*frame.place(pin.location), pin.name, number=pin.number, href=pin.href) for pin in pins]
     for mark in marks:
         labels.reserve(mark.x, mark.y, PIN_RADIUS)
@@ -200,11 +200,10 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     step = scale_m * frame.stretch * frame.unit
     # Of the scale bar.
     labels.taken.append((0, SIZE - 30, step + 24, SIZE))
-    districts = _divide(_find(frame, DISTRICTS, margin=0.5))
-    sights = _find(frame, SIGHTS, margin=0.0)
+    districts = divide(_find(frame, DISTRICTS, margin=0.5, limit=MAX_DISTRICTS))
+    sights = _find(frame, SIGHTS, margin=0.0, limit=MAX_SIGHTS)
     names = [name_mark for district in districts if (name_mark := _place_name(district, labels))]
     return Map(
-        size=SIZE,
         pins=marks,
         here=here_mark,
         sights=_label_sights(sights, labels),
@@ -213,21 +212,21 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
         grid=[round(step * number, 1) for number in range(1, int(SIZE / step) + 1)],
         scale_m=scale_m,
         scale=round(step, 1),
-        sources=frozenset([*(district.source for district in districts), *(mark.href for mark in sights)]),
+        sources=frozenset([*(district.source for district in districts), *(mark.source for mark in sights)]),
     )
 
 
-def _find(frame: Frame, kinds: list[str], *, margin: float) -> list[Mark]:
-    """Return the best known places within the frame; `href` is their source."""
-    values = {**frame.box(margin=margin), "kinds": kinds, "limit": MAX_LANDMARKS}
+def _find(frame: Frame, kinds: list[str], *, margin: float, limit: int) -> list[Mark]:
+    """Return the best known places within the frame."""
+    values = {**frame.box(margin=margin), "kinds": kinds, "limit": limit}
     found = []
     for name, kind, lat, lng, source in prepared_statements.fetch_all(AROUND, values):
         x, y = frame.place(Location(lat, lng))
-        found.append(Mark(x, y, name, _shorten(name), kind, href=source))
+        found.append(Mark(x, y, name, _shorten(name), kind, source=source))
     return found
 
 
-def _place_name(district: District, labels: Labels) -> Mark | None:
+def _place_name(district: District, labels: LabelSpace) -> Mark | None:
     """Return the name of a district in or near its middle, which may be full of restaurants; None without room."""
     x, y = district.middle
     for dy in NAME_SHIFTS:
@@ -236,7 +235,7 @@ def _place_name(district: District, labels: Labels) -> Mark | None:
     return None
 
 
-def _label_sights(sights: Iterable[Mark], labels: Labels) -> list[Mark]:
+def _label_sights(sights: Iterable[Mark], labels: LabelSpace) -> list[Mark]:
     """Return those sights whose mark and name have room, the best known first."""
     return [
         mark
@@ -245,7 +244,7 @@ def _label_sights(sights: Iterable[Mark], labels: Labels) -> list[Mark]:
     ]
 
 
-def _divide(centers: Sequence[Mark]) -> list[District]:
+def divide(centers: Sequence[Mark]) -> list[District]:
     """Divide the map among the centres: each gets what is nearer to it than to the others (a Voronoi diagram)."""
     districts = []
     for number, center in enumerate(centers):
@@ -254,24 +253,20 @@ def _divide(centers: Sequence[Mark]) -> list[District]:
             if (other.x, other.y) != (center.x, center.y):
                 corners = _cut(corners, center, other)
         if len(corners) > 2:
-            districts.append(District(center.label, center.href, corners, number % TINTS))
+            districts.append(District(center.label, center.source, corners, number % TINTS))
     return districts
 
 
 def _cut(corners: Sequence[Corner], center: Mark, other: Mark) -> list[Corner]:
     """Return the part of a convex polygon that is nearer to `center` than to `other`."""
-
-    def lead(corner: Corner) -> float:
-        """Return how much nearer the corner is to the centre, in squares."""
-        return (
-            hypot(corner[0] - other.x, corner[1] - other.y) ** 2
-            - hypot(corner[0] - center.x, corner[1] - center.y) ** 2
-        )
-
+    # How much nearer each corner is to the centre: the difference of the squared distances, which is linear.
+    slope_x, slope_y = 2 * (center.x - other.x), 2 * (center.y - other.y)
+    constant = other.x**2 + other.y**2 - center.x**2 - center.y**2
+    leads = [slope_x * x + slope_y * y + constant for x, y in corners]
     kept: list[Corner] = []
     for number, corner in enumerate(corners):
         former = corners[number - 1]
-        here, before = lead(corner), lead(former)
+        here, before = leads[number], leads[number - 1]
         if (here < 0) != (before < 0):
             part = before / (before - here)
             kept.append((former[0] + (corner[0] - former[0]) * part, former[1] + (corner[1] - former[1]) * part))

@@ -55,6 +55,10 @@ class RestaurantPage:
     pages: GuestPages
     attribution: list[dict[str, Any]]
 
+    @property
+    def is_in_business(self) -> bool:
+        return self.core["status"] in IN_BUSINESS
+
 
 def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary, now: datetime) -> RestaurantPage:
     """Load the page of a restaurant; `url_of` returns the path of another one by its slug.

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.utils.safestring import SafeString, mark_safe
 
-from catalogue.public_pages.labels import price_sign
+from catalogue.public_pages.labels import price_sign, web_address
 from catalogue.public_pages.venues import GuestPages
 from framework.api.urls import public_url
 
@@ -18,7 +18,13 @@ ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
 def restaurant_json_ld(
-    core: Mapping[str, Any], *, url: str, cuisines: Sequence[str], pages: GuestPages, today: date
+    core: Mapping[str, Any],
+    *,
+    url: str,
+    cuisines: Sequence[str],
+    pages: GuestPages,
+    is_in_business: bool,
+    today: date,
 ) -> SafeString:
     """Return the content of a script element of the type application/ld+json. What is not known is left out."""
     address, location = core["address"], core["location"]
@@ -29,6 +35,7 @@ def restaurant_json_ld(
         "url": url,
         "name": core["name"],
         "alternateName": core["alt_names"],
+        "description": core["description"],
         "telephone": core["phone"],
         "sameAs": core["website"],
         "priceRange": price_sign(core["price_level"]),
@@ -44,10 +51,10 @@ def restaurant_json_ld(
             ),
         },
         "geo": location and {"@type": "GeoCoordinates", "latitude": location["lat"], "longitude": location["lng"]},
-        "openingHoursSpecification": _opening_hours(core["hours"], today=today),
+        "openingHoursSpecification": _opening_hours(core["hours"], today=today) if is_in_business else [],
         "image": pages.photo and public_url(pages.photo),
         "acceptsReservations": pages.book and public_url(pages.book),
-        "hasMenu": pages.order and public_url(pages.order),
+        "hasMenu": public_url(pages.order) if pages.order else web_address(core["menu_url"]),
     }
     if core["rating"] and core["review_count"]:
         values["aggregateRating"] = {

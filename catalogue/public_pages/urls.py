@@ -6,6 +6,6 @@ from catalogue.public_pages import views
 
 urlpatterns = [
     re_path("^restaurants/?$", views.search_restaurants, name="restaurants"),
-    re_path("^restaurants/(?P<slug>[^/]+)/?$", views.show_restaurant, name="restaurant"),
-    re_path(r"^sitemap-restaurants-(?P<start>[0-9a-f]{32})\.xml$", views.show_sitemap),
+    re_path("^restaurants/(?P<slug>[a-zA-Z0-9_-]{1,120})/?$", views.show_restaurant, name="restaurant"),
+    re_path(r"^sitemap-restaurants-(?P<number>[1-9][0-9]{0,3})\.xml$", views.show_sitemap),
 ]

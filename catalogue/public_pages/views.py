@@ -1,4 +1,4 @@
-"""The views of the pages for people. They show what the data API answers for free, under the same rate limit.
+"""The views of the pages for people. They show what the data API answers for free, under a rate limit of their own.
 
 A page sets and reads no cookies, so that shared caches may store it, as they do the API's free answers.
 """
@@ -9,9 +9,10 @@ from datetime import datetime
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import quote_plus, urlencode
-from uuid import UUID
 
+from django.conf import settings
 from django.http import (
+    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
@@ -38,8 +39,7 @@ from catalogue.search.text.labels import translations
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.api import conditional_requests
 from framework.api.cache_headers import NO_STORE
-from framework.api.rate_limits import counter
-from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import count_call
 from framework.api.urls import public_url
 from framework.db import read_replica
 from framework.errors import ApiError, InvalidRequest, Renamed
@@ -51,11 +51,10 @@ from framework.languages import (
     format_number,
     list_languages,
 )
-from payments.interface import FREE, DataApiMiddleware
+from payments.interface import PAGES, SITEMAP_FILES, FixedLimit
 
 FOLDER = "catalogue/public_pages"
 SEARCH = "/restaurants"
-WINDOW_S = 60
 # Search engines index the pages of cities, not those of each question.
 INDEXED_PARAMETERS = {"market"}
 
@@ -94,26 +93,33 @@ class Visit:
         """Return a page. `canonical` are the parameters of its canonical address; `volatile` is a text in it that is
         no part of its ETag, the cursor.
         """
+
+        def indexed_url(language: str) -> str:
+            # English has the address without a language.
+            code = "" if language == settings.LANGUAGE_CODE else language
+            return public_url(self.link(path, canonical, language=code))
+
         shared = {
             "language": self.language,
             "is_rtl": get_language_info(self.language)["bidi"],
             "lang": self.chosen,
             "search_url": self.link(SEARCH),
-            "canonical_url": public_url(self.link(path, canonical)),
-            "default_url": public_url(self.link(path, canonical, language="")),
+            "canonical_url": indexed_url(self.chosen),
+            "default_url": indexed_url(""),
             "languages": [
                 {
                     "code": code,
                     "name": name,
                     "is_current": code == self.language,
                     "url": self.link(path, parameters, language=code),
-                    "alternate": public_url(self.link(path, canonical, language=code)),
+                    "alternate": indexed_url(code),
                 }
                 for code, name in list_languages()
             ],
         }
         html = render_to_string(f"{FOLDER}/{template}.html", {**shared, **context})
-        sent = {"Content-Language": self.language, "Vary": "Accept-Language", **(headers or {})}
+        varies = {} if self.chosen else {"Vary": "Accept-Language"}
+        sent = {"Content-Language": self.language, **varies, **(headers or {})}
         if status != 200:
             return HttpResponse(html, status=status, headers={**NO_STORE, **sent})
         stable = html.replace(quote_plus(volatile), "") if volatile else html
@@ -126,8 +132,8 @@ class Visit:
         )
 
 
-def public_page(view: PublicView) -> PublicView:
-    """Call the view in the language of the guest, with a Visit; each call counts as one of the data API."""
+def public_page(view: PublicView, *, limit: FixedLimit = PAGES) -> PublicView:
+    """Call the view in the language of the guest, with a Visit; 429 above the limit of the address."""
 
     @require_safe
     @wraps(view)
@@ -138,12 +144,10 @@ def public_page(view: PublicView) -> PublicView:
             return HttpResponsePermanentRedirect(path.rstrip("/") + (f"?{query}" if query else ""))
         with activate_for(request) as language:
             visit = Visit(request, language, find_language(request.GET.get("lang", "")))
-            counted = counter.count(DataApiMiddleware.policy, address_bucket(request), window_s=WINDOW_S)
-            if counted.count > FREE.per_minute:
-                wait_s = str(max(counted.ends_at - counted.now, 1))
-                return visit.render(
-                    "too_many", {"limit": FREE.per_minute}, status=429, headers={"Retry-After": wait_s}
-                )
+            usage = count_call(limit.policy, limit.allowance(request))
+            if usage.count > usage.limit:
+                wait_s = str(max(usage.wait_s, 1))
+                return visit.render("too_many", {"limit": usage.limit}, status=429, headers={"Retry-After": wait_s})
             return view(visit, **params)
 
     return wrapper
@@ -156,7 +160,7 @@ def search_restaurants(visit: Visit) -> HttpResponse:
     vocabulary = Vocabulary.load()
     cuisine_labels = {**vocabulary.cuisines, **(translations(visit.language) or {})}
     form = SearchForm.read(visit.request.GET, vocabulary=vocabulary, cuisine_labels=cuisine_labels)
-    context: dict[str, Any] = {"form": form, "now": now}
+    context: dict[str, Any] = {"form": form}
     page = None
     try:
         query = search.Query(**form.parse())
@@ -311,7 +315,6 @@ def _describe_restaurant(
     ]
     url = public_url(f"{SEARCH}/{core['slug']}")
     prices = x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.MAX_AGE_S) or {}
-    website = core["website"] or ""
     return {
         "page": page,
         "core": core,
@@ -325,8 +328,8 @@ def _describe_restaurant(
         "is_open": hours["open_now"],
         "state": labels.format_state(hours["open_now"], labels.parse_moment(hours["next_change"]), now=now),
         "attributes": labels.label_attributes(core["attributes"], known=vocabulary.attributes),
-        # Sources may state anything.
-        "website": website if website.startswith(("https://", "http://")) else "",
+        "website": labels.web_address(core["website"]),
+        "menu_url": labels.web_address(core["menu_url"]),
         "offers": [
             {"percent": slot.percent, "when": _format_offer({"date": slot.date, "time": f"{slot.time:%H:%M}"})}
             for slot in page.offers
@@ -337,7 +340,12 @@ def _describe_restaurant(
         "map": page.map,
         "image": public_url(page.pages.photo) if page.pages.photo else "",
         "json_ld": restaurant_json_ld(
-            core, url=url, cuisines=[each["label"] for each in cuisines], pages=page.pages, today=page.today
+            core,
+            url=url,
+            cuisines=[each["label"] for each in cuisines],
+            pages=page.pages,
+            is_in_business=page.is_in_business,
+            today=page.today,
         ),
         "api_url": public_url(f"/v1/restaurants/{core['slug']}"),
         "prices": x402_manifest.price_ranges(prices),
@@ -349,9 +357,12 @@ def _cuisine_in(cuisine: str, market: str) -> dict[str, str]:
     return {"market": market, "cuisine": cuisine}
 
 
-@public_page
-def show_sitemap(_visit: Visit, *, start: str) -> HttpResponseBase:
+@partial(public_page, limit=SITEMAP_FILES)
+def show_sitemap(_visit: Visit, *, number: str) -> HttpResponseBase:
     """A file of the sitemap, written while it is read."""
-    content = sitemap.render_urlset(sitemap.read_addresses(UUID(hex=start)))
+    keys = sitemap.find_range(int(number))
+    if not keys:
+        raise Http404
+    content = sitemap.render_urlset(sitemap.read_addresses(*keys))
     headers = {"Cache-Control": f"public, max-age={int(sitemap.MAX_AGE_S)}"}
     return StreamingHttpResponse(content, content_type=sitemap.XML, headers=headers)

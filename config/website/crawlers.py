@@ -12,11 +12,13 @@ from catalogue.search.text.vocabulary import Vocabulary
 from config.website import docs, reference
 from framework.api import cacheable_documents, error_handler
 from framework.api.urls import public_url
-from framework.errors import NotFound
+from framework.errors import NotFound, ServiceUnavailable
 
 TEXT = "text/plain; charset=utf-8"
 # Pages behind a sign-in or a secret link.
 PRIVATE_PATHS = ("/account/", "/admin/", "/dashboard", "/guest/", "/mailbox")
+# Searches without end; those of a city may be read.
+SEARCHES = tuple(f"/restaurants?*{name}=" for name in ("cursor", "q", "near", "cuisine"))
 # RFC 9116 wants a date less than a year ahead.
 CONTACT_LIFETIME = timedelta(days=180)
 
@@ -26,7 +28,7 @@ def robots(request: HttpRequest) -> HttpResponse:
     """Everything public may be read, by agents too."""
     lines = [
         "User-agent: *",
-        *(f"Disallow: {path}" for path in PRIVATE_PATHS),
+        *(f"Disallow: {path}" for path in (*PRIVATE_PATHS, *SEARCHES)),
         f"Sitemap: {public_url('/sitemap.xml')}",
     ]
     return cacheable_documents.document_response(request, _join(lines), content_type=TEXT)
@@ -35,22 +37,27 @@ def robots(request: HttpRequest) -> HttpResponse:
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
     """The index of the sitemaps."""
-    content = restaurants.render_index(["/sitemap-pages.xml", *restaurants.list_files()])
+    files = restaurants.list_files()
+    if files is None:
+        return error_handler.error_response(ServiceUnavailable(), request)
+    content = restaurants.render_index(["/sitemap-pages.xml", *files])
     return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)
 
 
 @require_safe
 def pages_sitemap(request: HttpRequest) -> HttpResponse:
-    """The public pages that are not of one restaurant."""
+    """The public pages that are not of one restaurant; not the operator's own, which are on another site."""
     pages = [docs.guides(), docs.decisions()]
     apis = [reference.load(name) for name in reference.TITLES]
     cities = sorted(Vocabulary.load().markets)
     paths = [
-        *("/", "/restaurants", "/terms", "/privacy"),
+        *("/", "/restaurants"),
+        *([] if settings.TERMS_URL else ["/terms"]),
+        *([] if settings.PRIVACY_URL else ["/privacy"]),
         *(f"/restaurants?market={city}" for city in cities),
         "/docs",
         *(guide.url for guides in pages for guide in guides.values()),
-        *(page.url for api in apis for page in (api, *api.groups.values())),
+        *(url for api in apis for url in (api.url, *(group.url for group in api.groups.values()))),
     ]
     content = "".join(restaurants.render_urlset((path, "") for path in paths))
     return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)

@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -210,16 +210,19 @@ def markdown_parser() -> Any:
     return markdown
 
 
-@cache
+# Texts of the OpenAPI documents.
+@lru_cache(maxsize=4096)
 def markdown(text: str) -> SafeString:
     """Markdown as HTML; HTML in it is escaped."""
-    return mark_safe(markdown_parser().render(text))  # noqa: S308
+    html: str = markdown_parser().render(text)
+    return mark_safe(html)  # noqa: S308
 
 
-@cache
+@lru_cache(maxsize=4096)
 def inline_markdown(text: str) -> SafeString:
     """The same without paragraphs."""
-    return mark_safe(markdown_parser().renderInline(text))  # noqa: S308
+    html: str = markdown_parser().renderInline(text)
+    return mark_safe(html)  # noqa: S308
 
 
 def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:

@@ -6,23 +6,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.browser import DESK, PHONE, offences, overflows
-from tests.support.live_stack import Up, eventually
+from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 Visit = Callable[..., "Page"]
-
-
-def open_page(page: "Page", path: str) -> None:
-    """Open a page, again in the next minute if this address has opened too many."""
-
-    def is_open() -> bool:
-        response = page.goto(path)
-        return response is not None and response.status == 200
-
-    assert eventually(is_open, within_s=90)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -33,7 +23,7 @@ def test_a_guest_finds_a_restaurant_by_card_and_by_pin(
     visit: Visit, site: Up, scheme: str, size: "ViewportSize", locale: str, more: str
 ) -> None:
     page = visit(size, locale=locale, color_scheme=scheme)
-    open_page(page, "/restaurants?near=Tivoli")
+    page.goto("/restaurants?near=Tivoli")
     assert not overflows(page)
     assert offences(page) == []
     name = page.locator("#r1 h3 a").inner_text()
@@ -44,7 +34,7 @@ def test_a_guest_finds_a_restaurant_by_card_and_by_pin(
     page.keyboard.press("Enter")
     page.wait_for_url("**#m1")
     path = page.locator("#r1 h3 a").get_attribute("href")
-    open_page(page, str(path))
+    page.goto(str(path))
     page.get_by_role("heading", name=more).wait_for()
     assert page.locator("h1").inner_text() == name
     assert not overflows(page)

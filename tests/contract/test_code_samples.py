@@ -7,11 +7,14 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pytest_django import Settings
 
+from framework.api.openapi.code_samples import example_request, python_sample
 from framework.api.openapi.schema import EXAMPLE_ADDRESS, FOLDER, read_document
 from orders.models import Order
 from reservations.models import Hold, Reservation
@@ -80,6 +83,17 @@ def test_the_shell_compiles_all_curl_commands() -> None:
     commands = [sources["curl"] for name in ("management-v2", "data") for sources in committed(name).values()]
     done = subprocess.run(["bash", "-n"], input="\n".join(commands), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_sample_has_any_header_value_path_and_body() -> None:
+    answer = {"content": {"application/json": {"examples": {"one": {"value": {"name": "a/b c"}}}}}}
+    operation = {"parameters": [{"name": "name", "in": "path", "required": True}], "responses": {"200": answer}}
+    request = example_request("http://x", "delete", "/files/{name}", operation, {})
+    assert request.url == "http://x/files/a%2Fb%20c"
+    request = replace(request, headers={"X-Note": '"it\'s" \\ é'}, body={"why": None})
+    with patch("httpx.request") as called:
+        run_python(python_sample(request), "")
+    called.assert_called_once_with("DELETE", "http://x/files/a%2Fb%20c", headers=request.headers, json={"why": None})
 
 
 # Compiles each text of a list as the body of an asynchronous function.

@@ -6,11 +6,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 # The variable from which samples read the API key or the token of a wallet session.
 KEY_VARIABLE = "API_KEY"
 ABSENT = object()
+# The functions of httpx for these take no body.
+METHODS_WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +53,29 @@ def curl_sample(request: ExampleRequest) -> str:
 
 def python_sample(request: ExampleRequest) -> str:
     """A program that uses httpx."""
-    headers = [f'"{name}": {value!r}'.replace("'", '"') for name, value in request.headers.items()]
+    headers = header_literals(request)
     if request.is_signed_in:
         headers.insert(0, f'"Authorization": f"Bearer {{os.environ[\'{KEY_VARIABLE}\']}}"')
-    lines = [f'    "{request.url}",']
+    function, lines = request.method.lower(), [f'    "{request.url}",']
+    if request.has_body and request.method in METHODS_WITHOUT_BODY:
+        function, lines = "request", [f'    "{request.method}",', *lines]
     lines += [f"    headers={{{', '.join(headers)}}},"] if headers else []
     lines += [f"    json={python_literal(request.body)},"] if request.has_body else []
     return "\n".join(
         [
             *(["import os", ""] if request.is_signed_in else []),
-            *("import httpx", "", f"response = httpx.{request.method.lower()}("),
+            *("import httpx", "", f"response = httpx.{function}("),
             *lines,
             *(")", "response.raise_for_status()"),
             "print(response.json() if response.content else response.status_code)",
             "",
         ]
     )
+
+
+def header_literals(request: ExampleRequest) -> list[str]:
+    """The headers as members of a literal, in Python and in JavaScript."""
+    return [f'"{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in request.headers.items()]
 
 
 def python_literal(value: Any) -> str:
@@ -79,7 +88,7 @@ def python_literal(value: Any) -> str:
 
 def javascript_sample(request: ExampleRequest) -> str:
     """A module for browsers, Node.js and Deno."""
-    headers = [f'"{name}": {json.dumps(value)}' for name, value in request.headers.items()]
+    headers = header_literals(request)
     if request.has_body:
         headers.insert(0, '"Content-Type": "application/json"')
     if request.is_signed_in:
@@ -116,7 +125,7 @@ def example_request(
     query = {one["name"]: find_value(answer, one["name"]) for one in needed if one["in"] == "query"}
     for one in needed:
         if one["in"] == "path":
-            path = path.replace(f"{{{one['name']}}}", find_value(answer, one["name"]))
+            path = path.replace(f"{{{one['name']}}}", quote(find_value(answer, one["name"]), safe=""))
     url = f"{base}{path}{'?' if query else ''}{urlencode(query)}"
     return ExampleRequest(method.upper(), url, {}, is_signed_in=bool(operation.get("security")), body=body)
 

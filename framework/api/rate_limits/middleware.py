@@ -111,6 +111,21 @@ class Admission:
     error: ApiError | None = None
 
 
+def count_call(policy: str, allowance: Allowance) -> Usage:
+    """Count this call in Valkey, or in this process while Valkey is unavailable."""
+    counted = counter.count(policy, allowance.bucket, window_s=allowance.window_s)
+    return Usage(
+        policy,
+        f"{policy}:{allowance.bucket}",
+        allowance.limit,
+        allowance.window_s,
+        counted.count,
+        counted.ends_at,
+        counted.now,
+        counted.cache_key,
+    )
+
+
 def counter_cache() -> ValkeyCounterCache:
     """The counts that all processes share, by this thread's connection."""
     return cast("ValkeyCounterCache", caches[settings.RATELIMIT_USE_CACHE])
@@ -165,19 +180,7 @@ class RateLimitMiddleware(ABC):
         return self.policy
 
     def count_call(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
-        """Count this call in Valkey, or in this process while Valkey is unavailable."""
-        policy = policy or self.get_policy(request)
-        counted = counter.count(policy, allowance.bucket, window_s=allowance.window_s)
-        return Usage(
-            policy,
-            f"{policy}:{allowance.bucket}",
-            allowance.limit,
-            allowance.window_s,
-            counted.count,
-            counted.ends_at,
-            counted.now,
-            counted.cache_key,
-        )
+        return count_call(policy or self.get_policy(request), allowance)
 
     def undo_count(self, usage: Usage) -> None:
         """Count one call less where it was counted. It stays counted if Valkey is unavailable by now."""

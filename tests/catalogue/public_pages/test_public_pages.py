@@ -12,7 +12,7 @@ import pytest
 import time_machine
 from django.conf import LazySettings
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from accounts.models import Venue
 from catalogue import places
@@ -20,7 +20,8 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.public_pages import map as maps
-from payments.tiers.definitions import FREE
+from framework.api.rate_limits.middleware import count_call
+from payments.rate_limits import PAGES
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
 from tests.support import builders as venues
@@ -88,7 +89,10 @@ def test_a_search_shows_what_the_api_finds_as_cards_and_pins(client: Client) -> 
     assert find(r'<h3><a href="/restaurants/([^"]+)">', response) == [each["slug"] for each in found]
     assert find(r'<a class="pin" id="(m\d)" href="(#r\d)"', response) == [("m2", "#r2"), ("m1", "#r1")]
     assert find(r'<li class="restaurant" id="(r\d)">', response) == ["r1", "r2"]
-    assert find(r'href="(#m\d)"', response) == ["#m1", "#m2"]
+    assert find(r'href="(#m\d)" aria-label="([^"]+)"', response) == [
+        ("#m1", "1: Show on map: Kødbyens Fiskebar"),
+        ("#m2", "2: Show on map: Far away"),
+    ]
     text = text_of(response)
     for shown in ("Near <bdi>Tivoli Gardens", "★", "4.5", "(812 reviews)", "$$$", "111 m", "Open until 23:00"):
         assert shown in text
@@ -151,9 +155,25 @@ def test_an_empty_page_says_what_there_is_without_each_filter(client: Client) ->
 
 def test_hits_of_several_cities_have_no_map(client: Client) -> None:
     fiskebar()
-    builders.restaurant(latitude=48.85, longitude=2.35, market=builders.market("paris"))
+    builders.restaurant(latitude=TIVOLI[0] + 0.4, market=builders.market("elsinore"))
     assert 'class="map"' not in text_of(client.get("/restaurants"))
-    assert 'class="map"' in text_of(client.get("/restaurants?market=paris"))
+    assert 'class="map"' in text_of(client.get("/restaurants?market=elsinore"))
+
+
+def test_a_map_has_the_20_best_known_districts(client: Client) -> None:
+    fiskebar()
+    for number in range(22):
+        at = TIVOLI[0] + NORTH * (number // 5 - 2), TIVOLI[1] + NORTH * (number % 5 - 2)
+        builders.landmark(f"Area {number}", kind="neighborhood", at=at)
+    assert len(find('<polygon class="district', client.get("/restaurants/kodbyens-fiskebar"))) == 20
+
+
+def test_each_district_has_what_is_nearest_to_its_centre() -> None:
+    west, east = (maps.Mark(x, 200, name, name, source="osm") for x, name in ((100, "West"), (200, "East")))
+    assert [district.points for district in maps.divide([west, east])] == [
+        "0.0,0.0 150.0,0.0 150.0,400.0 0.0,400.0",
+        "150.0,0.0 400.0,0.0 400.0,400.0 150.0,400.0",
+    ]
 
 
 # A restaurant
@@ -243,6 +263,21 @@ def test_linked_data_is_a_restaurant_of_schema_org(client: Client) -> None:
     }
 
 
+def test_a_page_shows_what_the_restaurant_says_about_itself(client: Client) -> None:
+    fiskebar(description="Fish & wine.\n<b>Daily</b>", menu_url="https://fiskebaren.dk/menu?a=1&b=2")
+    response = client.get("/restaurants/kodbyens-fiskebar")
+    page = response.content.decode()
+    assert "Fish &amp; wine.<br>&lt;b&gt;Daily&lt;/b&gt;" in page
+    assert (
+        '<a href="https://fiskebaren.dk/menu?a=1&amp;b=2" rel="nofollow noopener noreferrer">See the menu</a>' in page
+    )
+    data = linked_data(response)
+    assert data["description"] == "Fish & wine.\n<b>Daily</b>"
+    assert data["hasMenu"] == "https://fiskebaren.dk/menu?a=1&b=2"
+    Restaurant.objects.update(menu_url="javascript:alert(1)")
+    assert "javascript" not in text_of(client.get("/restaurants/kodbyens-fiskebar"))
+
+
 def test_the_week_begins_today_and_names_holidays_and_closures(client: Client) -> None:
     hours = builders.week("18:00", "02:00") | {"special_days": [{"date": "2026-11-22", "periods": []}]}
     place = fiskebar(hours=hours)
@@ -255,6 +290,14 @@ def test_the_week_begins_today_and_names_holidays_and_closures(client: Client) -
         "Mon 23 Nov 18:00 - 02:00 Fish day",
     ]
     assert len(rows) == 7
+    assert [row.startswith('<tr class="today" aria-current="date">') for row in rows] == [True, *[False] * 6]
+
+
+def test_values_of_attributes_without_a_translation_are_marked_as_english(client: Client) -> None:
+    fiskebar(attributes={"wheelchair": "limited", "internet_access": "for_customers"})
+    text = text_of(client.get("/restaurants/kodbyens-fiskebar?lang=da"))
+    assert '<bdi class="quiet" lang="en">(for customers)</bdi>' in text
+    assert '<bdi class="quiet">(begrænset)</bdi>' in text
 
 
 def test_former_slugs_ids_and_slashes_redirect_permanently_and_erased_ones_are_gone(client: Client) -> None:
@@ -272,7 +315,12 @@ def test_former_slugs_ids_and_slashes_redirect_permanently_and_erased_ones_are_g
     places.erase(place, actor="staff", now=NOW)
     for former in ("fiskebaren", "kodbyens-fiskebar", public_id):
         assert client.get(f"/restaurants/{former}").status_code == 410
-    assert client.get(f"/restaurants/{quote('é' * 300)}").status_code == 404
+
+
+@pytest.mark.parametrize("slug", ["a%00b", quote("é" * 300), "a" * 121, "%0A"])
+def test_what_is_no_slug_is_not_looked_up(client: Client, slug: str) -> None:
+    with costing(0):
+        assert client.get(f"/restaurants/{slug}").status_code == 404
 
 
 def test_a_closed_restaurant_says_so(client: Client) -> None:
@@ -280,6 +328,9 @@ def test_a_closed_restaurant_says_so(client: Client) -> None:
     text = text_of(client.get("/restaurants/kodbyens-fiskebar"))
     assert "Permanently closed" in text
     assert "Open until" not in text
+    assert '<meta name="robots" content="noindex">' in text
+    assert "openingHoursSpecification" not in text
+    assert 'content="noindex' not in text_of(client.get(f"/restaurants/{builders.restaurant().slug}"))
 
 
 # All pages
@@ -300,16 +351,33 @@ def test_pages_are_cached_like_free_answers_and_set_no_cookie(client: Client, pa
     assert (danish.status_code, danish["Content-Language"]) == (200, "da")
 
 
-def test_pages_and_calls_of_an_address_count_together(client: Client) -> None:
+def test_pages_of_an_address_have_a_limit_of_their_own(client: Client, rf: RequestFactory) -> None:
     fiskebar()
-    for _ in range(FREE.per_minute - 1):
-        client.get("/v1/restaurants/kodbyens-fiskebar")
+    for _ in range(PAGES.limit - 1):
+        count_call(PAGES.policy, PAGES.allowance(rf.get("/")))
     assert client.get("/restaurants/kodbyens-fiskebar").status_code == 200
     refused = client.get("/restaurants/kodbyens-fiskebar")
     assert (refused.status_code, refused["Cache-Control"]) == (429, "private, no-store")
     assert 1 <= int(refused["Retry-After"]) <= 60
-    assert f"Your connection may open {FREE.per_minute} pages a minute." in text_of(refused)
-    assert client.get("/v1/restaurants/kodbyens-fiskebar").status_code == 429
+    assert "Your connection may open 60 pages a minute." in text_of(refused)
+    called = client.get("/v1/restaurants/kodbyens-fiskebar")
+    assert (called.status_code, called["X-RateLimit-Remaining"]) == (200, "9")
+    assert client.get("/sitemap-restaurants-9999.xml").status_code == 404
+
+
+def test_a_chosen_language_does_not_vary_and_english_has_the_plain_address(client: Client) -> None:
+    fiskebar()
+    plain = f"{BASE}/restaurants/kodbyens-fiskebar"
+    for language, canonical in (("en", plain), ("da", f"{plain}?lang=da")):
+        response = client.get(f"/restaurants/kodbyens-fiskebar?lang={language}")
+        assert "Vary" not in response
+        text = text_of(response)
+        assert f'<link rel="canonical" href="{canonical}">' in text
+        assert f'hreflang="en" href="{plain}">' in text
+        assert f'hreflang="da" href="{plain}?lang=da">' in text
+        assert "og:locale" not in text
+    # The list of languages chooses one.
+    assert '<a href="/restaurants/kodbyens-fiskebar?lang=en" lang="en"' in text
 
 
 def test_other_methods_are_refused(client: Client) -> None:

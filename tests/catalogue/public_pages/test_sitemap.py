@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from unittest.mock import Mock
 from xml.etree import ElementTree as ET
 
 import pytest
 from django.conf import LazySettings
-from django.test import Client
+from django.db import OperationalError
+from django.test import Client, RequestFactory
 
 from catalogue import places
 from catalogue.public_pages import sitemap
+from framework.api.rate_limits.middleware import count_call
+from payments.rate_limits import SITEMAP_FILES
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.support.query_counts import costing
@@ -66,10 +70,27 @@ def test_a_file_takes_later_restaurants_until_it_is_full(client: Client) -> None
         builders.restaurant(slug=f"some-{number}")
     with costing(3):
         assert len(read(client, path, "loc")) == 5
+    with costing(0):
+        for number in (0, 2, 99):
+            assert client.get(f"/sitemap-restaurants-{number}.xml").status_code == 404
     sitemap.cached_starts.clear()
     assert len(files(client)) == 3
 
 
 def test_an_empty_catalogue_has_no_file(client: Client) -> None:
     assert files(client) == []
-    assert client.get("/sitemap-restaurants-x.xml").status_code == 404
+    assert client.get("/sitemap-restaurants-1.xml").status_code == 404
+
+
+def test_without_a_database_there_is_no_empty_index(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap.cached_starts, "load", Mock(side_effect=OperationalError("away")))
+    assert client.get("/sitemap.xml").status_code == 503
+    assert client.get("/sitemap-restaurants-1.xml").status_code == 503
+
+
+def test_files_of_an_address_have_a_limit_of_their_own(client: Client, rf: RequestFactory) -> None:
+    builders.restaurant()
+    for _ in range(SITEMAP_FILES.limit):
+        assert count_call(SITEMAP_FILES.policy, SITEMAP_FILES.allowance(rf.get("/"))).limit == 20
+    assert client.get("/sitemap-restaurants-1.xml").status_code == 429
+    assert client.get("/restaurants").status_code == 200

@@ -28,6 +28,7 @@ def test_each_text_of_the_pages_is_marked_for_translation(client: Client, tmp_pa
         builders.attribute("wheelchair")
         builders.attribute("diet_vegan")
         fields = {"attributes": {"wheelchair": "limited"}, "rating": "4.5", "review_count": 2, "price_level": 2}
+        fields["menu_url"] = "https://fiskebar.example/menu"
         place = builders.restaurant(slug="fiskebar", name="Fiskebar", hours=builders.week("12:00", "23:00"), **fields)
         builders.restaurant(slug="nabo", name="Nabo", latitude=TIVOLI[0] + 0.001)
         builders.listing(place)

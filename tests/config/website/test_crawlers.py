@@ -29,6 +29,10 @@ def test_robots_may_read_what_is_public(client: Client) -> None:
         "Disallow: /dashboard",
         "Disallow: /guest/",
         "Disallow: /mailbox",
+        "Disallow: /restaurants?*cursor=",
+        "Disallow: /restaurants?*q=",
+        "Disallow: /restaurants?*near=",
+        "Disallow: /restaurants?*cuisine=",
         f"Sitemap: {BASE}/sitemap.xml",
     ]
 
@@ -45,6 +49,14 @@ def test_the_sitemap_lists_the_landing_page_and_each_guide(client: Client) -> No
     assert len(listed) == 5 + len(docs.guides()) + len(docs.decisions()) + operations
     assert f"{BASE}/docs/api/data/reviews" in listed
     assert f"{BASE}/docs/mcp" in listed
+
+
+@pytest.mark.django_db
+def test_the_sitemap_leaves_out_pages_that_redirect_to_others(client: Client, settings: LazySettings) -> None:
+    settings.TERMS_URL = "https://operator.example/terms"
+    content = client.get("/sitemap-pages.xml").content.decode()
+    assert f"<loc>{BASE}/terms</loc>" not in content
+    assert f"<loc>{BASE}/privacy</loc>" in content
 
 
 def test_security_txt_names_the_contact_of_the_installation(client: Client, settings: LazySettings) -> None:

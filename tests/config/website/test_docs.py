@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 from django.conf import LazySettings, settings
 from django.test import Client
+from django.urls import resolve
 
 from catalogue.agent_discovery import x402_manifest
 from config.website import docs, reference
@@ -18,7 +19,12 @@ from framework.public_ids import pattern
 APIS = [reference.load(name) for name in reference.TITLES]
 GROUPS = [group for api in APIS for group in api.groups.values()]
 GUIDES = [*docs.guides().values(), *docs.decisions().values()]
-ADDRESSES = ["/docs", "/docs/decisions", *(page.url for page in (*GUIDES, *APIS, *GROUPS))]
+ADDRESSES = [
+    *("/docs", "/docs/decisions"),
+    *[guide.url for guide in GUIDES],
+    *[api.url for api in APIS],
+    *[group.url for group in GROUPS],
+]
 MAX_PAGE_BYTES = 150_000
 PRICES = {"reviews": {"discounted": Decimal("0.003")}}
 
@@ -119,6 +125,11 @@ def test_unknown_page_is_404(db: None, name: str) -> None:
 def test_unknown_document_is_404_as_json(db: None, path: str) -> None:
     response = Client().get(path)
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("group", ["reviews", "flow-offers", "flow_offers"])
+def test_any_tag_has_a_page_of_the_reference(group: str) -> None:
+    assert resolve(f"/docs/api/data/{group}").url_name == "docs-api-group"
 
 
 def test_html_in_markdown_is_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
