@@ -207,8 +207,11 @@ def _end(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -> boo
     if not claims.update(state=State.ENDED, reason=reason, code_hash="", decided_by=by, decided_at=now):
         return False
     mail_outbox.cancel(claim.public_id)
+    listings = Listing.objects.filter(restaurant=claim.restaurant_id, venue=claim.venue_id)
+    if state != State.VERIFIED:
+        listings = listings.filter(by_staff=False)
+    listings.update(is_active=False)
     if state == State.VERIFIED:
-        Listing.objects.filter(restaurant=claim.restaurant_id, venue=claim.venue_id).update(is_active=False)
         records = SourceRecord.objects.filter(restaurant=claim.restaurant_id)
         records.filter(source=Source.OWNER).update(digest=SourceRecord.MISSING)
         # An empty digest matches no record, so the next import reads the rows again.
@@ -243,14 +246,14 @@ def _find_in_state(claim: RestaurantClaim, state: str) -> RestaurantClaim:
 
 
 def _find_listings(restaurant: Restaurant, venue: Venue) -> tuple[bool, bool]:
-    """Whether they are listed with each other, and whether one of them is listed with another. One query.
+    """Whether our staff have listed them with each other, and whether one of them is listed with another. One query.
 
     A listing that is switched off says nothing: that of a claim that ended is.
     """
     listings = Listing.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), is_active=True)
-    pairs = set(listings.values_list("restaurant", "venue"))
-    own = (restaurant.pk, venue.pk)
-    return own in pairs, bool(pairs - {own})
+    by_staff = {(row.restaurant_id, row.venue_id): row.by_staff for row in listings}
+    is_listed = by_staff.pop((restaurant.pk, venue.pk), False)
+    return is_listed, bool(by_staff)
 
 
 def _lock_restaurant(restaurant: Restaurant) -> Restaurant:

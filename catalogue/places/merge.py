@@ -82,6 +82,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
     for model in (SourceRecord, Review, Photo, PhotoImport, FormerSlug):
         model._default_manager.filter(restaurant=lost).update(restaurant=survivor)
     Insight.objects.filter(restaurant=lost).delete()
+    _end_listings_of_owners(lost.pk)
     _move_offers(lost.pk, survivor.pk, now=now)
     _move_claims(lost.pk, survivor.pk)
     _move_reports(lost.pk, survivor.pk, now=now)
@@ -111,6 +112,13 @@ def _values_to_fill(lost: Restaurant, survivor: Restaurant) -> dict[str, Any]:
     if locks != set(survivor.locked_fields):
         values["locked_fields"] = sorted(locks)
     return values
+
+
+def _end_listings_of_owners(lost: UUID) -> None:
+    """Switch off the listing of a venue that was verified as the loser: our staff did not join it to the survivor."""
+    verified = RestaurantClaim.objects.filter(restaurant=lost, state=RestaurantClaim.State.VERIFIED)
+    owners = verified.exclude(method=RestaurantClaim.Method.LISTING).values("venue")
+    Listing.objects.filter(restaurant=lost, venue__in=owners).update(is_active=False)
 
 
 def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:

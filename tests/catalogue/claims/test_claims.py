@@ -201,6 +201,36 @@ def test_a_claim_of_a_merged_restaurant_waits_for_staff(venue: Venue, place: Res
     assert editing.update_fields(claim, {"phone": "+4532155656"}, now=NOW) == {"phone"}
 
 
+def test_a_merger_switches_off_what_the_owner_of_the_loser_has_turned_on(
+    venue: Venue, place: Restaurant, owner: User
+) -> None:
+    duplicate = fiskebar(slug="duplicate", website=None)
+    claim = claimed(duplicate, venue)
+    Venue.objects.filter(pk=venue.pk).update(timezone="Europe/Copenhagen")
+    claim.venue.refresh_from_db()
+    editing.set_bookable(claim, is_active=True, now=NOW)
+    places.merge(duplicate, place, actor="staff:1", now=NOW)
+    assert not Listing.objects.get().is_active
+    # Not even an active listing proves anything, as our staff have not made it; and it ends with the pending claim.
+    Listing.objects.update(is_active=True)
+    commands.end_claim(RestaurantClaim.objects.get(), by=owner, reason="", now=NOW)
+    assert not Listing.objects.get().is_active
+    Listing.objects.update(is_active=True)
+    assert ask(venue, place, owner, "").state == "open"
+
+
+def test_a_listing_by_staff_outlives_a_merger_and_a_pending_claim(
+    venue: Venue, place: Restaurant, owner: User
+) -> None:
+    duplicate = fiskebar(slug="duplicate")
+    listing = builders.listing(duplicate, venue)
+    ask(venue, duplicate, owner, "")
+    places.merge(duplicate, place, actor="staff:1", now=NOW)
+    commands.end_claim(RestaurantClaim.objects.get(), by=owner, reason="", now=NOW)
+    listing.refresh_from_db()
+    assert (listing.restaurant, listing.is_active) == (place, True)
+
+
 def test_an_erasure_removes_the_claim(venue: Venue, place: Restaurant) -> None:
     claimed(place, venue)
     places.erase(place, actor="staff:1", now=NOW)
