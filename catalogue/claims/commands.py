@@ -65,6 +65,9 @@ def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
         return []
     if not is_alone or "." not in host or len(host) > MAX_HOST_LENGTH or _is_ip_address(host):
         return []
+    # The first version of a record has no patch.
+    if restaurant.created_at > now - MIN_WEBSITE_AGE:
+        return []
     newer = Version.objects.filter(restaurant=restaurant, at__gt=now - MIN_WEBSITE_AGE, patch__has_key="website")
     of_owner = SourceRecord.objects.filter(restaurant=restaurant, source=Source.OWNER, fields__contains=["website"])
     if newer.exists() or of_owner.exists():

@@ -14,7 +14,7 @@ from accounts.models import OutgoingMail, User, Venue
 from catalogue import places
 from catalogue.claims import commands, editing
 from catalogue.claims.commands import ClaimRefused, CodeRefused
-from catalogue.models import Listing, Restaurant, RestaurantClaim, SourceRecord, Version
+from catalogue.models import Listing, Restaurant, RestaurantClaim, SourceRecord
 from framework.errors import ApiError
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -24,14 +24,13 @@ from tests.support import users
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "info@fiskebar.example"
+MONTHS_AGO = NOW - timedelta(days=60)
 
 
 @pytest.fixture
 def place() -> Restaurant:
     """A restaurant whose website is older than a month."""
-    made = fiskebar()
-    Version.objects.update(at=NOW - timedelta(days=60))
-    return made
+    return fiskebar(created_at=MONTHS_AGO)
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def ask(venue: Venue, place: Restaurant, user: User, address: str = ADDRESS, **r
     ],
 )
 def test_a_code_goes_only_to_the_domain_of_a_website_of_its_own(website: str | None, host: str | None) -> None:
-    addresses = commands.list_code_addresses(Restaurant(website=website), now=NOW)
+    addresses = commands.list_code_addresses(Restaurant(website=website, created_at=MONTHS_AGO), now=NOW)
     assert addresses == ([f"{mailbox}@{host}" for mailbox in commands.MAILBOXES] if host else [])
 
 
@@ -69,6 +68,12 @@ def test_a_website_of_this_month_proves_nothing(place: Restaurant) -> None:
     place.refresh_from_db()
     assert commands.list_code_addresses(place, now=NOW + timedelta(days=29)) == []
     assert commands.list_code_addresses(place, now=NOW + timedelta(days=40))[0] == "info@mallory.example"
+
+
+def test_the_website_of_a_new_record_proves_nothing() -> None:
+    made = fiskebar(created_at=NOW - timedelta(days=29))
+    assert commands.list_code_addresses(made, now=NOW) == []
+    assert ADDRESS in commands.list_code_addresses(made, now=NOW + timedelta(days=1))
 
 
 def test_a_website_that_an_owner_has_entered_proves_nothing(venue: Venue, place: Restaurant, owner: User) -> None:
