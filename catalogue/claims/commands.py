@@ -160,6 +160,9 @@ def confirm_code(claim: RestaurantClaim, code: str, *, now: datetime) -> None:
     if not CODE_HASH.matches(f"{claim.pk}:{code}", claim.code_hash):
         raise CodeRefused("This code is wrong.", param="code")
     with transaction.atomic():
+        restaurant = _lock_restaurant(claim.restaurant)
+        if claim.address not in list_code_addresses(restaurant, now=now):
+            raise ClaimRefused("The website of the record has changed. Ask our staff.")
         _verify(claim, Q(state=State.CODE_SENT, code_hash=claim.code_hash), by=None, now=now)
 
 

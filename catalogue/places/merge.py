@@ -132,12 +132,15 @@ def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:
 
 
 def _move_claims(lost: UUID, survivor: UUID) -> None:
-    """Move the claims. A verified one waits for our staff: it was proved for the loser."""
+    """Move the claims. A verified one, and one that waits for a code, wait for our staff: they are about the loser."""
     claims = RestaurantClaim.objects.filter(restaurant=lost)
     verified = claims.filter(state="verified")
     records = SourceRecord.objects.filter(source=Source.OWNER, record__in=[claim.public_id for claim in verified])
     records.update(digest=SourceRecord.MISSING)
-    verified.update(state="open", method="staff", decided_at=None, decided_by=None)
+    current = claims.filter(state__in=["code_sent", "verified"])
+    current.update(
+        state="open", method="staff", code_hash="", code_expires_at=None, decided_at=None, decided_by=None
+    )
     claims.update(restaurant=survivor)
 
 

@@ -224,6 +224,23 @@ def test_a_merger_switches_off_what_the_owner_of_the_loser_has_turned_on(
     assert ask(venue, place, owner, "").state == "open"
 
 
+def test_a_code_verifies_neither_a_merged_restaurant_nor_one_with_another_website(
+    venue: Venue, place: Restaurant, owner: User
+) -> None:
+    duplicate = fiskebar(slug="duplicate", created_at=MONTHS_AGO)
+    claim = ask(venue, duplicate, owner)
+    code = last_code(claim)
+    Restaurant.objects.filter(pk=duplicate.pk).update(website="https://other.example", updated_at=NOW)
+    with pytest.raises(ClaimRefused, match="website of the record has changed"):
+        commands.confirm_code(claim, code, now=NOW)
+    Restaurant.objects.filter(pk=duplicate.pk).update(website="https://fiskebar.example")
+    places.merge(duplicate, place, actor="staff:1", now=NOW)
+    with pytest.raises(CodeRefused):
+        commands.confirm_code(claim, code, now=NOW)
+    moved = RestaurantClaim.objects.get()
+    assert (moved.restaurant, moved.state, moved.method, moved.code_hash) == (place, "open", "staff", "")
+
+
 def test_a_listing_by_staff_outlives_a_merger_and_a_pending_claim(
     venue: Venue, place: Restaurant, owner: User
 ) -> None:

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 import tests.support.builders
 from accounts.models import Venue
-from catalogue.models import FlowRule, FlowSlot, Photo, Restaurant, RestaurantClaim, Review, Version
+from catalogue.models import FlowRule, FlowSlot, Photo, Restaurant, RestaurantClaim, Review
 from catalogue.offers import materialize_slots
 from framework.public_ids import encode
 from tests.catalogue import builders
@@ -34,9 +34,12 @@ def owner(venue: Venue) -> Client:
 
 @pytest.fixture
 def place() -> Restaurant:
-    made = fiskebar(line1="Flæsketorvet 100", phone="+4532155656", hours=builders.week("17:30", "23:00"))
-    Version.objects.update(at=timezone.now() - timedelta(days=60))
-    return made
+    return fiskebar(
+        line1="Flæsketorvet 100",
+        phone="+4532155656",
+        hours=builders.week("17:30", "23:00"),
+        created_at=timezone.now() - timedelta(days=60),
+    )
 
 
 @pytest.fixture
