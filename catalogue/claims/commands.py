@@ -7,6 +7,7 @@ again. A code goes only to an address at the domain of the website that the reco
 import ipaddress
 import secrets
 from datetime import datetime, timedelta
+from functools import cache
 from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
@@ -14,6 +15,7 @@ from django.db.models import F, Q
 
 from accounts import mail_outbox
 from accounts.models import User, Venue
+from catalogue import reference_data
 from catalogue.models import Listing, Restaurant, RestaurantClaim, Source, SourceRecord, Version
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest, NotFound
@@ -34,6 +36,8 @@ MAX_CODES_OF_RESTAURANT = 3
 MIN_WEBSITE_AGE = timedelta(days=30)
 # The claimant chooses one of these, and writes no address.
 MAX_HOST_LENGTH = 200
+# A host that more restaurants state is of none of them alone.
+MAX_RESTAURANTS_OF_HOST = 3
 MAILBOXES = ("info", "contact", "hello", "mail", "office", "reservations", "booking")
 
 
@@ -52,27 +56,51 @@ def find_current_claim(venue: Venue) -> RestaurantClaim | None:
 
 
 def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
-    """Return the addresses to which a code may be sent; none if the website proves nothing. At most two queries.
+    """Return the addresses to which a code may be sent; none if the website proves nothing. At most three queries.
 
-    The website has to be a domain alone: below a path it may be one of many at the host of somebody else. One that an
-    owner has entered is no proof for the next.
+    The website has to be a domain alone: below a path it may be one of many at the host of somebody else, and mail
+    providers and platforms are of none of their customers (data/shared_hosts.csv). One that an owner has entered is no
+    proof for the next.
     """
     try:
         parts = urlsplit(restaurant.website or "")
-        host = (parts.hostname or "").removeprefix("www.").encode("idna").decode()
+        stated_host = (parts.hostname or "").removeprefix("www.")
+        host = stated_host.encode("idna").decode()
         is_alone = parts.path in ("", "/") and not parts.query and parts.port is None
     except ValueError:
         return []
     if not is_alone or "." not in host or len(host) > MAX_HOST_LENGTH or _is_ip_address(host):
+        return []
+    if _is_shared(host):
         return []
     # The first version of a record has no patch.
     if restaurant.created_at > now - MIN_WEBSITE_AGE:
         return []
     newer = Version.objects.filter(restaurant=restaurant, at__gt=now - MIN_WEBSITE_AGE, patch__has_key="website")
     of_owner = SourceRecord.objects.filter(restaurant=restaurant, source=Source.OWNER, fields__contains=["website"])
-    if newer.exists() or of_owner.exists():
+    if newer.exists() or of_owner.exists() or _count_restaurants(stated_host) > MAX_RESTAURANTS_OF_HOST:
         return []
     return [f"{mailbox}@{host}" for mailbox in MAILBOXES]
+
+
+@cache
+def _load_shared_hosts() -> frozenset[str]:
+    return frozenset(row["domain"] for row in reference_data.read_csv("shared_hosts"))
+
+
+def _is_shared(host: str) -> bool:
+    """Whether this host or a domain above it is of a mail provider or platform."""
+    labels = host.split(".")
+    return any(".".join(labels[start:]) in _load_shared_hosts() for start in range(len(labels)))
+
+
+def _count_restaurants(host: str) -> int:
+    """The restaurants whose website is at this host, at most one more than may be. One query, by an index."""
+    is_at_host = Q()
+    for start in ("https://", "https://www.", "http://", "http://www."):
+        is_at_host |= Q(website=f"{start}{host}") | Q(website__startswith=f"{start}{host}/")
+    current = Restaurant.objects.filter(is_at_host, merged_into=None, erased_at=None)
+    return current[: MAX_RESTAURANTS_OF_HOST + 1].count()
 
 
 def _is_ip_address(host: str) -> bool:

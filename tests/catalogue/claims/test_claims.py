@@ -54,6 +54,11 @@ def ask(venue: Venue, place: Restaurant, user: User, address: str = ADDRESS, **r
         ("https://192.0.2.7", None),
         ("https://localhost", None),
         ("https://[broken", None),
+        # Anybody may have a mailbox or a site there.
+        ("https://gmail.com", None),
+        ("https://www.instagram.com/", None),
+        ("https://fiskebar.wixsite.com", None),
+        ("https://notgmail.com", "notgmail.com"),
         (None, None),
     ],
 )
@@ -74,6 +79,14 @@ def test_the_website_of_a_new_record_proves_nothing() -> None:
     made = fiskebar(created_at=NOW - timedelta(days=29))
     assert commands.list_code_addresses(made, now=NOW) == []
     assert ADDRESS in commands.list_code_addresses(made, now=NOW + timedelta(days=1))
+
+
+def test_a_website_at_a_host_of_many_restaurants_proves_nothing(place: Restaurant) -> None:
+    for website in ("http://fiskebar.example/harbour", "https://fiskebar.example", "https://fiskebar.example.dk"):
+        fiskebar(slug=f"place-{website[-7:]}".replace(".", "-"), website=website)
+    assert ADDRESS in commands.list_code_addresses(place, now=NOW)
+    fiskebar(slug="fourth", website="https://www.fiskebar.example/centre")
+    assert commands.list_code_addresses(place, now=NOW) == []
 
 
 def test_a_website_that_an_owner_has_entered_proves_nothing(venue: Venue, place: Restaurant, owner: User) -> None:
