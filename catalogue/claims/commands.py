@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
@@ -80,7 +82,15 @@ def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
     of_owner = SourceRecord.objects.filter(restaurant=restaurant, source=Source.OWNER, fields__contains=["website"])
     if newer.exists() or of_owner.exists() or _count_restaurants(stated_host) > MAX_RESTAURANTS_OF_HOST:
         return []
-    return [f"{mailbox}@{host}" for mailbox in MAILBOXES]
+    return [address for mailbox in MAILBOXES if _is_email_address(address := f"{mailbox}@{host}")]
+
+
+def _is_email_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
 
 
 @cache

@@ -54,6 +54,8 @@ def ask(venue: Venue, place: Restaurant, user: User, address: str = ADDRESS, **r
         ("https://192.0.2.7", None),
         ("https://localhost", None),
         ("https://[broken", None),
+        ("https://fiske_bar.example", None),
+        ("https://-fiskebar.example", None),
         # Anybody may have a mailbox or a site there.
         ("https://gmail.com", None),
         ("https://www.instagram.com/", None),
