@@ -5,7 +5,9 @@ again. A code goes only to an address at the domain of the website that the reco
 """
 
 import ipaddress
+import re
 import secrets
+import textwrap
 from datetime import datetime, timedelta
 from functools import cache
 from urllib.parse import urlsplit
@@ -16,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from accounts import mail_outbox
-from accounts.models import User, Venue
+from accounts.models import Membership, User, Venue
 from catalogue import reference_data
 from catalogue.models import Listing, Restaurant, RestaurantClaim, Source, SourceRecord, Version
 from framework.api.urls import public_url
@@ -40,6 +42,9 @@ MIN_WEBSITE_AGE = timedelta(days=30)
 MAX_HOST_LENGTH = 200
 # A host that more restaurants state is of none of them alone.
 MAX_RESTAURANTS_OF_HOST = 3
+# In the name of a venue: what mail programs make a link of.
+LINK = re.compile(r"\S*(?:/|@|\w\.\w{2,})\S*")
+MAX_NAME_LENGTH = 60
 MAILBOXES = ("info", "contact", "hello", "mail", "office", "reservations", "booking")
 
 
@@ -168,6 +173,9 @@ def resend_code(claim: RestaurantClaim, *, now: datetime) -> None:
 
 
 def _send_code(claim: RestaurantClaim, *, now: datetime) -> None:
+    owners = User.objects.filter(memberships__account=claim.venue.account_id, memberships__role=Membership.Role.OWNER)
+    if not owners.filter(emailaddress__verified=True).exists():
+        raise ClaimRefused("An owner of the account has to confirm an email address first. Or ask our staff.")
     limits = (
         ("claims-of-account", claim.venue.account_id, MAX_CODES_OF_ACCOUNT),
         ("claims-of-restaurant", claim.restaurant_id, MAX_CODES_OF_RESTAURANT),
@@ -179,7 +187,9 @@ def _send_code(claim: RestaurantClaim, *, now: datetime) -> None:
     claim.code_hash = CODE_HASH.hexdigest(f"{claim.pk}:{code}")
     claim.attempts, claim.code_expires_at = 0, now + CODE_LIFETIME
     claim.save(update_fields=["code_hash", "attempts", "code_expires_at"])
-    context = {"venue": claim.venue.name, "restaurant": claim.restaurant.name, "code": code}
+    # A stranger reads the name that the claimant has chosen.
+    name = textwrap.shorten(LINK.sub("", claim.venue.name), MAX_NAME_LENGTH, placeholder="...") or "A restaurant"
+    context = {"venue": name, "restaurant": claim.restaurant.name, "code": code}
     mail_outbox.cancel(claim.public_id)
     mail_outbox.enqueue("catalogue/mail/claim_code", context, address=claim.address, now=now, topic=claim.public_id)
 

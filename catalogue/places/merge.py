@@ -138,9 +138,7 @@ def _move_claims(lost: UUID, survivor: UUID) -> None:
     records = SourceRecord.objects.filter(source=Source.OWNER, record__in=[claim.public_id for claim in verified])
     records.update(digest=SourceRecord.MISSING)
     current = claims.filter(state__in=["code_sent", "verified"])
-    current.update(
-        state="open", method="staff", code_hash="", code_expires_at=None, decided_at=None, decided_by=None
-    )
+    current.update(state="open", method="staff", code_hash="", code_expires_at=None, decided_at=None, decided_by=None)
     claims.update(restaurant=survivor)
 
 

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from accounts import mail_outbox
 from accounts.models import OutgoingMail, User, Venue
 from catalogue import places
 from catalogue.claims import commands, editing
 from catalogue.claims.commands import ClaimRefused, CodeRefused
 from catalogue.models import Listing, Restaurant, RestaurantClaim, SourceRecord
+from framework.encryption import decrypt
 from framework.errors import ApiError
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.catalogue.claims.claim_builders import claimed, fiskebar, last_code
+from tests.catalogue.claims.claim_builders import claimed, confirmed, fiskebar, last_code
 from tests.support import builders as venues
 from tests.support import users
 
@@ -35,7 +37,7 @@ def place() -> Restaurant:
 
 @pytest.fixture
 def owner(venue: Venue) -> User:
-    return users.membership(venue).user
+    return confirmed(users.membership(venue).user)
 
 
 def ask(venue: Venue, place: Restaurant, user: User, address: str = ADDRESS, **rest: Any) -> RestaurantClaim:
@@ -134,11 +136,23 @@ def test_a_code_expires_and_a_new_one_replaces_it(venue: Venue, place: Restauran
 def test_codes_about_a_restaurant_are_limited_for_all_accounts(place: Restaurant) -> None:
     for number in range(commands.MAX_CODES_OF_RESTAURANT):
         other = venues.venue(f"Venue {number}")
-        ask(other, place, users.membership(other).user)
+        ask(other, place, confirmed(users.membership(other).user))
     last = venues.venue("Last")
+    user = confirmed(users.membership(last).user)
     with pytest.raises(ClaimRefused, match="Too many codes"):
-        ask(last, place, users.membership(last).user)
-    assert ask(last, place, users.membership(last).user, "").state == "open"
+        ask(last, place, user)
+    assert ask(last, place, user, "").state == "open"
+
+
+def test_a_code_needs_a_confirmed_owner_and_its_mail_has_no_link_of_theirs(venue: Venue, place: Restaurant) -> None:
+    user = users.membership(venue).user
+    with pytest.raises(ClaimRefused, match="confirm an email address"):
+        ask(venue, place, user)
+    venue.name = "Win at https://mallory.example/a or mallory.example now " + "x " * 60
+    claim = ask(venue, place, confirmed(user))
+    text = decrypt(OutgoingMail.objects.get(topic=claim.public_id).text, purpose=mail_outbox.PURPOSE)
+    assert "mallory" not in text
+    assert "Win at or now x x" in text
 
 
 def test_staff_approve_and_refuse_with_a_mail(venue: Venue, place: Restaurant, owner: User) -> None:
@@ -297,7 +311,7 @@ def test_of_venues_that_enter_their_codes_at_once_one_is_verified(place: Restaur
     claims = []
     for number in range(3):
         venue = venues.venue(f"Venue {number}")
-        claims.append(ask(venue, place, users.membership(venue).user))
+        claims.append(ask(venue, place, confirmed(users.membership(venue).user)))
     codes = [last_code(claim) for claim in claims]
     ended = at_once(
         [partial(commands.confirm_code, claim, code, now=NOW) for claim, code in zip(claims, codes, strict=True)]

@@ -20,7 +20,7 @@ from catalogue.offers import materialize_slots
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.catalogue.claims.claim_builders import claimed, fiskebar, last_code
+from tests.catalogue.claims.claim_builders import claimed, confirmed, fiskebar, last_code
 from tests.catalogue.html import address
 from tests.support import users
 
@@ -29,7 +29,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
 
 @pytest.fixture
 def owner(venue: Venue) -> Client:
-    return users.member(venue)
+    person = confirmed(users.membership(venue).user)
+    person.remember_venue(venue)
+    return users.signed_in(person)
 
 
 @pytest.fixture
