@@ -82,7 +82,10 @@ def test_staff_decide_in_the_back_office_and_can_end_a_claim(venue: Venue, owner
     claim = RestaurantClaim.objects.get()
     staff = tests.support.builders.staff()
     url = address(RestaurantClaim, "change", claim.pk)
-    assert "Ask for Ada" in text(staff.get(url))
+    page = staff.get(url)
+    assert "Ask for Ada" in text(page)
+    # Enter in "Reason" presses the first button.
+    assert re.findall(r'name="verdict" value="(\w+)"', page.content.decode()) == ["refuse", "approve", "take"]
     assert "Enter a reason" in text(staff.post(url, {"verdict": "refuse"}, follow=True))
     assert "was verified" in text(staff.post(url, {"verdict": "approve"}, follow=True))
     sent = {"action": "end", "_selected_action": [claim.pk], "confirmed": "yes"}
