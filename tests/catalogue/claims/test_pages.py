@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone
 from PIL import Image
@@ -92,6 +93,16 @@ def test_staff_decide_in_the_back_office_and_can_end_a_claim(venue: Venue, owner
     assert "no longer keeps" in text(staff.post(address(RestaurantClaim, "changelist"), sent, follow=True))
     claim.refresh_from_db()
     assert claim.state == "ended"
+
+
+@pytest.mark.parametrize(("group", "state"), [("Data editor", "open"), ("Finance", "open"), ("Support", "verified")])
+def test_of_our_groups_only_support_decides_claims(venue: Venue, place: Restaurant, group: str, state: str) -> None:
+    claim = claimed(place, venue, state="open", decided_at=None)
+    person = users.user(is_staff=True)
+    person.groups.add(Group.objects.get_or_create(name=group)[0])
+    answer = users.signed_in(person).post(address(RestaurantClaim, "change", claim.pk), {"verdict": "approve"})
+    claim.refresh_from_db()
+    assert (answer.status_code, claim.state) == (302 if state == "verified" else 403, state)
 
 
 def test_a_page_without_a_verified_claim_is_not_found(venue: Venue, owner: Client) -> None:
