@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from PIL import Image
 
 from catalogue import reference_data
@@ -160,6 +161,10 @@ def set_bookable(claim: RestaurantClaim, *, is_active: bool, now: datetime) -> N
             )
         try:
             with transaction.atomic():
+                if is_active:
+                    # What earlier claims have left.
+                    others = Listing.objects.filter(Q(restaurant=restaurant) | Q(venue=claim.venue), is_active=False)
+                    others.exclude(restaurant=restaurant, venue=claim.venue).delete()
                 Listing.objects.update_or_create(
                     restaurant=restaurant,
                     venue=claim.venue,

@@ -212,6 +212,18 @@ def _png() -> bytes:
     return file.getvalue()
 
 
+def test_a_new_owner_turns_bookings_on_after_a_former_one(claim: RestaurantClaim) -> None:
+    claim.venue.timezone = "Europe/Copenhagen"
+    former = builders.listing(claim.restaurant, is_active=False)
+    builders.listing(fiskebar(slug="former-place"), claim.venue, is_active=False)
+    editing.set_bookable(claim, is_active=True, now=NOW)
+    listing = Listing.objects.get()
+    assert (listing.restaurant, listing.venue, listing.is_active) == (claim.restaurant, claim.venue, True)
+    Listing.objects.update(venue=former.venue)
+    with pytest.raises(InvalidRequest, match="Our staff have joined"):
+        editing.set_bookable(claim, is_active=True, now=NOW)
+
+
 def test_offers_need_the_venues_time_zone_and_spare_those_of_imports(claim: RestaurantClaim) -> None:
     place = claim.restaurant
     with pytest.raises(InvalidRequest, match="time zone"):
