@@ -166,6 +166,11 @@ def test_photos_are_added_and_deleted(
         assert owner.post(at(venue, "/save/photo"), {**sent, "photo-file": upload}).status_code == status
     photo = encode("ph", Photo.objects.get().pk)
     assert f"/photos/{photo}/small.webp" in owner.get(at(venue)).content.decode()
+    # What our staff have hidden stays.
+    Photo.objects.update(is_hidden=True)
+    assert f"/photos/{photo}/remove" not in owner.get(at(venue)).content.decode()
+    owner.post(at(venue, f"/photos/{photo}/remove"))
+    assert Photo.objects.update(is_hidden=False) == 1
     owner.post(at(venue, f"/photos/{photo}/remove"))
     assert not Photo.objects.exists()
 
@@ -211,6 +216,13 @@ def test_reviews_are_listed_in_pages_and_answered(
     page = tests.support.builders.staff()
     sent = {"author": review.author, "text": "Good", "owner_reply": "", "owner_replied_at_0": "", "lang": ""}
     assert page.post(address(Review, "change", review.pk), sent).status_code == 302
+    review.refresh_from_db()
+    assert (review.owner_reply, review.keeps_reply, review.reply_locked) == (None, True, True)
+    # The owner cannot write it again, until our staff unlock it.
+    owner.post(url, {"reply": "Buy at mallory.example"})
+    before = encode("rev", Review.objects.order_by("created_at", "pk")[2].pk)
+    last_page = owner.get(at(venue, f"/reviews?before={before}"))
+    assert ("Our staff have set this reply." in text(last_page), url in last_page.content.decode()) == (True, False)
     review.refresh_from_db()
     assert review.owner_reply is None
 
