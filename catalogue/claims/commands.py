@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from accounts import mail_outbox
-from accounts.models import Membership, User, Venue
+from accounts.models import Account, Membership, User, Venue
 from catalogue import reference_data
 from catalogue.models import Listing, Restaurant, RestaurantClaim, Source, SourceRecord, Version
 from framework.api.urls import public_url
@@ -255,7 +255,19 @@ def end_claim(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -
             raise ClaimRefused("This claim has ended already.")
 
 
-def _end(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -> bool:
+def end_claims_of_account(account: Account, now: datetime) -> None:
+    """End the claims of an account that is closed: imports may change its restaurants again."""
+    claims = RestaurantClaim.objects.filter(venue__account=account, state__in=RestaurantClaim.CURRENT)
+    with transaction.atomic():
+        # In the order in which a merger locks them.
+        list(
+            Restaurant.objects.select_for_update(no_key=True).filter(pk__in=claims.values("restaurant")).order_by("pk")
+        )
+        for claim in claims:
+            _end(claim, by=None, reason="The account was closed.", now=now)
+
+
+def _end(claim: RestaurantClaim, *, by: User | None, reason: str, now: datetime) -> bool:
     claims = RestaurantClaim.objects.filter(pk=claim.pk, state__in=RestaurantClaim.CURRENT)
     state = claims.values_list("state", flat=True).first()
     if not claims.update(state=State.ENDED, reason=reason, code_hash="", decided_by=by, decided_at=now):

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 
 from accounts import mail_outbox
+from accounts.lifecycle import closure
 from accounts.models import OutgoingMail, User, Venue
 from catalogue import places
 from catalogue.claims import commands, editing
@@ -286,6 +287,24 @@ def test_an_erasure_removes_the_claim(venue: Venue, place: Restaurant) -> None:
     claimed(place, venue)
     places.erase(place, actor="staff:1", now=NOW)
     assert not RestaurantClaim.objects.exists()
+
+
+def test_claims_end_with_the_closure_of_the_account(venue: Venue, place: Restaurant, owner: User) -> None:
+    claim = claimed(place, venue)
+    listing = builders.listing(place, venue)
+    osm = builders.listed(place)
+    editing.update_fields(claim, {"phone": "+4532155656"}, now=NOW)
+    second = Venue.objects.create(account=venue.account, name="Second", timezone=venue.timezone)
+    pending = ask(second, fiskebar(slug="second"), owner, "")
+    closure.close_account(venue.account, name=venue.account.name, now=NOW)
+    for row in (claim, pending, listing, osm):
+        row.refresh_from_db()
+    assert (claim.state, pending.state, listing.is_active, osm.digest) == ("ended", "ended", False, "")
+    # Also a claim that was made while the account was closed.
+    RestaurantClaim.objects.filter(pk=claim.pk).update(state="verified")
+    SourceRecord.objects.update(digest=commands.OWNER_DIGEST)
+    assert closure.delete_closed_accounts(now=NOW + closure.DELETION_DELAY) == 1
+    assert SourceRecord.objects.get(source="owner").digest == SourceRecord.MISSING
 
 
 # At once
