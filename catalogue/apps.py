@@ -11,6 +11,7 @@ class CatalogueConfig(AppConfig):
         from accounts.lifecycle import closure
         from catalogue import consistency_checks
         from catalogue.bookings import deposits
+        from catalogue.claims import commands as claims
         from catalogue.insights.providers.registry import check_provider
         from catalogue.offers.booking import erase_contacts
         from catalogue.order_payments import payment as order_payment
@@ -23,6 +24,7 @@ class CatalogueConfig(AppConfig):
         consistency.SOURCES.append(consistency_checks.run_checks)
         erasure.ERASERS.append(erase_contacts)
         closure.GUARDS += [deposits.find_closure_blocker, order_payment.find_closure_blocker]
+        closure.ENDERS.append(claims.end_claims_of_account)
         terms.RETURN_DEPOSIT.append(deposits.give_back)
         terms.HOLD_DEPOSIT_AGAIN.append(deposits.hold_again)
         orders.REFUND_PAYMENT.append(order_payment.give_back)

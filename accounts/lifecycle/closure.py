@@ -1,6 +1,6 @@
 """Account closure: access ends at once, staff can reopen the account for 30 days, then its data is deleted.
 
-Apps above this one register in GUARDS, in AppConfig.ready, what prevents a closure.
+Apps above this one register in AppConfig.ready what prevents a closure (GUARDS), and what ends with it (ENDERS).
 """
 
 import logging
@@ -26,6 +26,9 @@ BATCH = 1_000
 # Returns why an account cannot be closed now, as a message for its owner, or None.
 ClosureGuard = Callable[[Account, datetime], str | None]
 GUARDS: list[ClosureGuard] = []
+# Ends what the account does to rows that are not its own. Called in the transaction of the closure, and again before
+# the deletion.
+ENDERS: list[Callable[[Account, datetime], None]] = []
 
 
 class CannotClose(InvalidRequest):
@@ -63,6 +66,8 @@ def close_account(account: Account, *, name: str, now: datetime) -> None:
         endpoints.update(disabled_at=now, disabled_reason=WebhookEndpoint.DisabledReason.STAFF)
         Invitation.objects.filter(account=locked, accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
         locked.venues.update(is_bookable_online=False)
+        for end in ENDERS:
+            end(locked, now)
 
 
 def reopen_account(account: Account, *, now: datetime) -> None:
@@ -79,6 +84,8 @@ def delete_closed_accounts(*, now: datetime) -> int:
     """Delete the accounts that were closed 30 days ago; return how many. An interrupted run can be repeated."""
     deleted = 0
     for account in Account.objects.filter(closed_at__lte=now - DELETION_DELAY).order_by("closed_at", "pk"):
+        for end in ENDERS:
+            end(account, now)
         try:
             delete_account(account)
             deleted += 1

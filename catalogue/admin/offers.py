@@ -132,6 +132,7 @@ class ListingAdmin(GeneratesSlots, RestaurantRowsAdmin):
 
     def save_model(self, request: HttpRequest, obj: Listing, form: Any, change: bool) -> None:
         obj.created_at = obj.created_at or timezone.now()
+        obj.by_staff = True
         super().save_model(request, obj, form, change)
 
 

@@ -35,18 +35,26 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     form = ReviewForm
     list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
     list_select_related = ["restaurant", "source"]
-    editable_fields = ("author", "lang", "text", "owner_reply", "owner_replied_at")
+    editable_fields = ("author", "lang", "text", "owner_reply", "owner_replied_at", "reply_locked")
     fields = [
         "restaurant",
         ("stars", "author", "lang"),
         "text",
         ("owner_reply", "owner_replied_at"),
+        "reply_locked",
         ("visited_on", "helpful_count", "photo_count", "source", "created_at"),
     ]
 
     def save_model(self, request: HttpRequest, obj: Review, form: Any, change: bool) -> None:
-        """Save only the changed fields, because imports write the same rows, and update the counts."""
-        if form.changed_data:
+        """Save only the changed fields, because imports write the same rows, and update the counts.
+
+        Neither imports nor the owner undo a change of the reply.
+        """
+        changed = set(form.changed_data)
+        if changed:
             publish.set_actor(f"staff:{request.user.pk}")
-            obj.save(update_fields=form.changed_data)
+            if changed & {"owner_reply", "owner_replied_at"}:
+                obj.keeps_reply = obj.reply_locked = True
+                changed |= {"keeps_reply", "reply_locked"}
+            obj.save(update_fields=changed)
             aggregates.update_restaurants([obj.restaurant_id], now=timezone.now())

@@ -5,15 +5,21 @@ again. A code goes only to an address at the domain of the website that the reco
 """
 
 import ipaddress
+import re
 import secrets
+import textwrap
 from datetime import datetime, timedelta
+from functools import cache
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from accounts import mail_outbox
-from accounts.models import User, Venue
+from accounts.models import Account, Membership, User, Venue
+from catalogue import reference_data
 from catalogue.models import Listing, Restaurant, RestaurantClaim, Source, SourceRecord, Version
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest, NotFound
@@ -34,6 +40,11 @@ MAX_CODES_OF_RESTAURANT = 3
 MIN_WEBSITE_AGE = timedelta(days=30)
 # The claimant chooses one of these, and writes no address.
 MAX_HOST_LENGTH = 200
+# A host that more restaurants state is of none of them alone.
+MAX_RESTAURANTS_OF_HOST = 3
+# In the name of a venue: what mail programs make a link of.
+LINK = re.compile(r"\S*(?:/|@|\w\.\w{2,})\S*")
+MAX_NAME_LENGTH = 60
 MAILBOXES = ("info", "contact", "hello", "mail", "office", "reservations", "booking")
 
 
@@ -52,24 +63,59 @@ def find_current_claim(venue: Venue) -> RestaurantClaim | None:
 
 
 def list_code_addresses(restaurant: Restaurant, *, now: datetime) -> list[str]:
-    """Return the addresses to which a code may be sent; none if the website proves nothing. At most two queries.
+    """Return the addresses to which a code may be sent; none if the website proves nothing. At most three queries.
 
-    The website has to be a domain alone: below a path it may be one of many at the host of somebody else. One that an
-    owner has entered is no proof for the next.
+    The website has to be a domain alone: below a path it may be one of many at the host of somebody else, and mail
+    providers and platforms are of none of their customers (data/shared_hosts.csv). One that an owner has entered is no
+    proof for the next.
     """
     try:
         parts = urlsplit(restaurant.website or "")
-        host = (parts.hostname or "").removeprefix("www.").encode("idna").decode()
+        stated_host = (parts.hostname or "").removeprefix("www.")
+        host = stated_host.encode("idna").decode()
         is_alone = parts.path in ("", "/") and not parts.query and parts.port is None
     except ValueError:
         return []
     if not is_alone or "." not in host or len(host) > MAX_HOST_LENGTH or _is_ip_address(host):
         return []
+    if _is_shared(host):
+        return []
+    # The first version of a record has no patch.
+    if restaurant.created_at > now - MIN_WEBSITE_AGE:
+        return []
     newer = Version.objects.filter(restaurant=restaurant, at__gt=now - MIN_WEBSITE_AGE, patch__has_key="website")
     of_owner = SourceRecord.objects.filter(restaurant=restaurant, source=Source.OWNER, fields__contains=["website"])
-    if newer.exists() or of_owner.exists():
+    if newer.exists() or of_owner.exists() or _count_restaurants(stated_host) > MAX_RESTAURANTS_OF_HOST:
         return []
-    return [f"{mailbox}@{host}" for mailbox in MAILBOXES]
+    return [address for mailbox in MAILBOXES if _is_email_address(address := f"{mailbox}@{host}")]
+
+
+def _is_email_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
+
+
+@cache
+def _load_shared_hosts() -> frozenset[str]:
+    return frozenset(row["domain"] for row in reference_data.read_csv("shared_hosts"))
+
+
+def _is_shared(host: str) -> bool:
+    """Whether this host or a domain above it is of a mail provider or platform."""
+    labels = host.split(".")
+    return any(".".join(labels[start:]) in _load_shared_hosts() for start in range(len(labels)))
+
+
+def _count_restaurants(host: str) -> int:
+    """The restaurants whose website is at this host, at most one more than may be. One query, by an index."""
+    is_at_host = Q()
+    for start in ("https://", "https://www.", "http://", "http://www."):
+        is_at_host |= Q(website=f"{start}{host}") | Q(website__startswith=f"{start}{host}/")
+    current = Restaurant.objects.filter(is_at_host, merged_into=None, erased_at=None)
+    return current[: MAX_RESTAURANTS_OF_HOST + 1].count()
 
 
 def _is_ip_address(host: str) -> bool:
@@ -127,6 +173,9 @@ def resend_code(claim: RestaurantClaim, *, now: datetime) -> None:
 
 
 def _send_code(claim: RestaurantClaim, *, now: datetime) -> None:
+    owners = User.objects.filter(memberships__account=claim.venue.account_id, memberships__role=Membership.Role.OWNER)
+    if not owners.filter(emailaddress__verified=True).exists():
+        raise ClaimRefused("An owner of the account has to confirm an email address first. Or ask our staff.")
     limits = (
         ("claims-of-account", claim.venue.account_id, MAX_CODES_OF_ACCOUNT),
         ("claims-of-restaurant", claim.restaurant_id, MAX_CODES_OF_RESTAURANT),
@@ -138,7 +187,9 @@ def _send_code(claim: RestaurantClaim, *, now: datetime) -> None:
     claim.code_hash = CODE_HASH.hexdigest(f"{claim.pk}:{code}")
     claim.attempts, claim.code_expires_at = 0, now + CODE_LIFETIME
     claim.save(update_fields=["code_hash", "attempts", "code_expires_at"])
-    context = {"venue": claim.venue.name, "restaurant": claim.restaurant.name, "code": code}
+    # A stranger reads the name that the claimant has chosen.
+    name = textwrap.shorten(LINK.sub("", claim.venue.name), MAX_NAME_LENGTH, placeholder="...") or "A restaurant"
+    context = {"venue": name, "restaurant": claim.restaurant.name, "code": code}
     mail_outbox.cancel(claim.public_id)
     mail_outbox.enqueue("catalogue/mail/claim_code", context, address=claim.address, now=now, topic=claim.public_id)
 
@@ -157,6 +208,9 @@ def confirm_code(claim: RestaurantClaim, code: str, *, now: datetime) -> None:
     if not CODE_HASH.matches(f"{claim.pk}:{code}", claim.code_hash):
         raise CodeRefused("This code is wrong.", param="code")
     with transaction.atomic():
+        restaurant = _lock_restaurant(claim.restaurant)
+        if claim.address not in list_code_addresses(restaurant, now=now):
+            raise ClaimRefused("The website of the record has changed. Ask our staff.")
         _verify(claim, Q(state=State.CODE_SENT, code_hash=claim.code_hash), by=None, now=now)
 
 
@@ -201,14 +255,29 @@ def end_claim(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -
             raise ClaimRefused("This claim has ended already.")
 
 
-def _end(claim: RestaurantClaim, *, by: User, reason: str, now: datetime) -> bool:
+def end_claims_of_account(account: Account, now: datetime) -> None:
+    """End the claims of an account that is closed: imports may change its restaurants again."""
+    claims = RestaurantClaim.objects.filter(venue__account=account, state__in=RestaurantClaim.CURRENT)
+    with transaction.atomic():
+        # In the order in which a merger locks them.
+        list(
+            Restaurant.objects.select_for_update(no_key=True).filter(pk__in=claims.values("restaurant")).order_by("pk")
+        )
+        for claim in claims:
+            _end(claim, by=None, reason="The account was closed.", now=now)
+
+
+def _end(claim: RestaurantClaim, *, by: User | None, reason: str, now: datetime) -> bool:
     claims = RestaurantClaim.objects.filter(pk=claim.pk, state__in=RestaurantClaim.CURRENT)
     state = claims.values_list("state", flat=True).first()
     if not claims.update(state=State.ENDED, reason=reason, code_hash="", decided_by=by, decided_at=now):
         return False
     mail_outbox.cancel(claim.public_id)
+    listings = Listing.objects.filter(restaurant=claim.restaurant_id, venue=claim.venue_id)
+    if state != State.VERIFIED:
+        listings = listings.filter(by_staff=False)
+    listings.update(is_active=False)
     if state == State.VERIFIED:
-        Listing.objects.filter(restaurant=claim.restaurant_id, venue=claim.venue_id).update(is_active=False)
         records = SourceRecord.objects.filter(restaurant=claim.restaurant_id)
         records.filter(source=Source.OWNER).update(digest=SourceRecord.MISSING)
         # An empty digest matches no record, so the next import reads the rows again.
@@ -243,14 +312,14 @@ def _find_in_state(claim: RestaurantClaim, state: str) -> RestaurantClaim:
 
 
 def _find_listings(restaurant: Restaurant, venue: Venue) -> tuple[bool, bool]:
-    """Whether they are listed with each other, and whether one of them is listed with another. One query.
+    """Whether our staff have listed them with each other, and whether one of them is listed with another. One query.
 
     A listing that is switched off says nothing: that of a claim that ended is.
     """
     listings = Listing.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), is_active=True)
-    pairs = set(listings.values_list("restaurant", "venue"))
-    own = (restaurant.pk, venue.pk)
-    return own in pairs, bool(pairs - {own})
+    by_staff = {(row.restaurant_id, row.venue_id): row.by_staff for row in listings}
+    is_listed = by_staff.pop((restaurant.pk, venue.pk), False)
+    return is_listed, bool(by_staff)
 
 
 def _lock_restaurant(restaurant: Restaurant) -> Restaurant:

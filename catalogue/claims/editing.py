@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from PIL import Image
 
 from catalogue import reference_data
@@ -32,7 +33,7 @@ class NotClaimed(NotFound):
 
 
 class FieldLocked(InvalidRequest):
-    """Our staff have locked this field."""
+    """Our staff have locked this field or reply."""
 
 
 class RestaurantChanged(InvalidRequest):
@@ -43,7 +44,7 @@ class RestaurantChanged(InvalidRequest):
 def editing(claim: RestaurantClaim) -> Iterator[Restaurant]:
     """A transaction with the claimed restaurant, locked. Raises NotClaimed."""
     with transaction.atomic():
-        restaurant = Restaurant.objects.select_for_update(of=("self",)).get(pk=claim.restaurant_id)
+        restaurant = Restaurant.objects.select_for_update(no_key=True, of=("self",)).get(pk=claim.restaurant_id)
         # A new statement sees a claim that ended during the wait.
         claims = RestaurantClaim.objects.filter(pk=claim.pk, restaurant=restaurant)
         if not claims.filter(state=RestaurantClaim.State.VERIFIED).exists():
@@ -104,21 +105,24 @@ def _load_source() -> Source:
 def add_photo(
     claim: RestaurantClaim, image: Image.Image, *, kind: str, alt: str, caption: str | None, now: datetime
 ) -> Photo:
-    """Store a photo of the restaurant's own. Raises NotClaimed, InvalidRequest."""
-    with editing(claim) as restaurant:
+    """Store a photo of the restaurant's own. Raises NotClaimed, InvalidRequest.
+
+    The image is encoded and stored before the restaurant is locked.
+    """
+    photo = Photo(
+        restaurant_id=claim.restaurant_id,
+        kind=kind,
+        alt=alt,
+        caption=caption,
+        author=claim.venue.name[:120],
+        license=LICENSE,
+        source=_load_source(),
+    )
+    with uploads.stored_original(photo, image, now=now), editing(claim) as restaurant:
         if list_photos(restaurant).count() >= MAX_PHOTOS:
             raise InvalidRequest(f"There are {MAX_PHOTOS} photos. Delete one first.", param="file")
-        photo = Photo(
-            restaurant=restaurant,
-            kind=kind,
-            alt=alt,
-            caption=caption,
-            author=claim.venue.name[:120],
-            license=LICENSE,
-            source=_load_source(),
-        )
-        uploads.add_photo(photo, image, now=now)
-        return photo
+        uploads.save_photo(photo, now=now)
+    return photo
 
 
 def list_photos(restaurant: Restaurant) -> Any:
@@ -127,21 +131,24 @@ def list_photos(restaurant: Restaurant) -> Any:
 
 
 def delete_photo(claim: RestaurantClaim, photo: UUID, *, now: datetime) -> None:
-    """Delete a photo of the restaurant's own. Raises NotClaimed, NotFound."""
+    """Delete a photo of the restaurant's own, unless our staff have hidden it. Raises NotClaimed, NotFound."""
     with editing(claim) as restaurant:
-        if not uploads.delete_photos(list_photos(restaurant).filter(pk=photo), now=now):
-            raise NotFound("This photo no longer exists.")
+        if not uploads.delete_photos(list_photos(restaurant).filter(pk=photo, is_hidden=False), now=now):
+            raise NotFound("This photo no longer exists, or our staff have hidden it.")
 
 
 def reply_to_review(claim: RestaurantClaim, review: UUID, text: str, *, now: datetime) -> None:
     """Write the owner's reply to a review, or remove it with an empty text; imports then leave it alone.
 
-    Raises NotClaimed, NotFound.
+    Raises NotClaimed, NotFound, FieldLocked.
     """
     with editing(claim) as restaurant:
-        written = Review.objects.filter(pk=review, restaurant=restaurant).update(
+        reviews = Review.objects.filter(pk=review, restaurant=restaurant)
+        written = reviews.filter(reply_locked=False).update(
             owner_reply=text or None, owner_replied_at=now if text else None, keeps_reply=True
         )
+        if not written and reviews.exists():
+            raise FieldLocked("Our staff have set this reply. Ask them to change it.")
         if not written:
             raise NotFound("This review no longer exists.")
         aggregates.update_restaurants([restaurant.pk], now=now)
@@ -160,6 +167,10 @@ def set_bookable(claim: RestaurantClaim, *, is_active: bool, now: datetime) -> N
             )
         try:
             with transaction.atomic():
+                if is_active:
+                    # What earlier claims have left.
+                    others = Listing.objects.filter(Q(restaurant=restaurant) | Q(venue=claim.venue), is_active=False)
+                    others.exclude(restaurant=restaurant, venue=claim.venue).delete()
                 Listing.objects.update_or_create(
                     restaurant=restaurant,
                     venue=claim.venue,

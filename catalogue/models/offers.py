@@ -20,6 +20,12 @@ class Listing(models.Model):
     restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, related_name="listing")
     venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="listing")
     is_active = models.BooleanField("active", default=True, help_text="Whether offers are shown and can be booked")
+    by_staff = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Made by our staff, which proves a claim; else by the owner of the restaurant",
+    )
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

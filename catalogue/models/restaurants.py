@@ -172,6 +172,13 @@ class Restaurant(models.Model):
             # find_areas.sql compares codes without spaces.
             models.Index(Upper(Replace("postal_code", Value(" "), Value(""))), name="restaurant_by_postal_code"),
             models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
+            # Equality and prefixes: the websites at one host.
+            models.Index(
+                fields=["website"],
+                name="restaurant_by_website",
+                opclasses=["varchar_pattern_ops"],
+                condition=Q(website__isnull=False),
+            ),
             models.Index(fields=["market", "id"], name="restaurant_by_market"),
             models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
             # The admin lists the few that are not open.

@@ -35,7 +35,10 @@ class Review(models.Model):
         default=False,
         db_default=False,
         editable=False,
-        help_text="Written or removed on the dashboard: imports do not change the reply",
+        help_text="Written or removed by the owner or our staff: imports do not change the reply",
+    )
+    reply_locked = models.BooleanField(
+        default=False, db_default=False, help_text="The owner cannot change or remove the reply, or write another"
     )
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
     record = models.CharField(

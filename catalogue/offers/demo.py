@@ -68,7 +68,7 @@ def create_offers(*, per_market: int, now: datetime) -> tuple[int, int, int]:
                 ServicePeriod(venue=venue, name=name, weekdays=EVERY_DAY, first_seating=first, last_seating=last)
                 for name, first, last in PERIODS
             ]
-            listings.append(Listing(restaurant=restaurant, venue=venue, created_at=now))
+            listings.append(Listing(restaurant=restaurant, venue=venue, by_staff=True, created_at=now))
             rules += _discount_rules(restaurant)
         Venue.objects.bulk_create(venues)
         Table.objects.bulk_create(tables)

@@ -1,5 +1,7 @@
 """Photos that staff upload: stored, hidden and deleted."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -17,17 +19,28 @@ from framework.public_ids import encode
 
 def add_photo(photo: Photo, image: Image.Image, *, now: datetime) -> None:
     """Store a new photo with its original. The file is written before the row, so no row lacks its file."""
+    with stored_original(photo, image, now=now), transaction.atomic():
+        save_photo(photo, now=now)
+
+
+@contextmanager
+def stored_original(photo: Photo, image: Image.Image, *, now: datetime) -> Iterator[None]:
+    """Encode and store the original of a photo, which the caller then saves; delete the file if that fails."""
     photo.width, photo.height = image.size
     photo.file = f"originals/{photo.pk.hex[-2:]}/{encode('ph', photo.pk)}.jpg"
     photo.created_at = now
     store_file(photo.file, encode_original(image))
     try:
-        with transaction.atomic():
-            photo.save(force_insert=True)
-            aggregates.update_restaurants([photo.restaurant_id], now=now)
+        yield
     except BaseException:
         delete_files([photo.file])
         raise
+
+
+def save_photo(photo: Photo, *, now: datetime) -> None:
+    """Store the row of a photo whose file is stored. The caller has a transaction."""
+    photo.save(force_insert=True)
+    aggregates.update_restaurants([photo.restaurant_id], now=now)
 
 
 def set_hidden(photos: Any, *, hidden: bool, now: datetime) -> int:

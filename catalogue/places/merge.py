@@ -82,6 +82,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
     for model in (SourceRecord, Review, Photo, PhotoImport, FormerSlug):
         model._default_manager.filter(restaurant=lost).update(restaurant=survivor)
     Insight.objects.filter(restaurant=lost).delete()
+    _end_listings_of_owners(lost.pk)
     _move_offers(lost.pk, survivor.pk, now=now)
     _move_claims(lost.pk, survivor.pk)
     _move_reports(lost.pk, survivor.pk, now=now)
@@ -113,6 +114,13 @@ def _values_to_fill(lost: Restaurant, survivor: Restaurant) -> dict[str, Any]:
     return values
 
 
+def _end_listings_of_owners(lost: UUID) -> None:
+    """Switch off the listing of a venue that was verified as the loser: our staff did not join it to the survivor."""
+    verified = RestaurantClaim.objects.filter(restaurant=lost, state=RestaurantClaim.State.VERIFIED)
+    owners = verified.exclude(method=RestaurantClaim.Method.LISTING).values("venue")
+    Listing.objects.filter(restaurant=lost, venue__in=owners).update(is_active=False)
+
+
 def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:
     if not Listing.objects.filter(restaurant=survivor).exists():
         for model in (Listing, FlowRule, FlowSlot):
@@ -124,12 +132,13 @@ def _move_offers(lost: UUID, survivor: UUID, *, now: datetime) -> None:
 
 
 def _move_claims(lost: UUID, survivor: UUID) -> None:
-    """Move the claims. A verified one waits for our staff: it was proved for the loser."""
+    """Move the claims. A verified one, and one that waits for a code, wait for our staff: they are about the loser."""
     claims = RestaurantClaim.objects.filter(restaurant=lost)
     verified = claims.filter(state="verified")
     records = SourceRecord.objects.filter(source=Source.OWNER, record__in=[claim.public_id for claim in verified])
     records.update(digest=SourceRecord.MISSING)
-    verified.update(state="open", method="staff", decided_at=None, decided_by=None)
+    current = claims.filter(state__in=["code_sent", "verified"])
+    current.update(state="open", method="staff", code_hash="", code_expires_at=None, decided_at=None, decided_by=None)
     claims.update(restaurant=survivor)
 
 

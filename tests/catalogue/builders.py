@@ -132,7 +132,8 @@ def listing(place: Restaurant, venue: Venue | None = None, **fields: Any) -> Lis
         venue = builders.venue(timezone=place.market.timezone)
         builders.table(venue)
         builders.period(venue, first="17:00", last="22:00")
-    return Listing.objects.create(restaurant=place, venue=venue, created_at=NOW, **fields)
+    given = {"by_staff": True, "created_at": NOW, **fields}
+    return Listing.objects.create(restaurant=place, venue=venue, **given)
 
 
 def slot(

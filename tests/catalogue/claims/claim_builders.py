@@ -3,8 +3,10 @@
 import re
 from typing import Any
 
+from allauth.account.models import EmailAddress
+
 from accounts import mail_outbox
-from accounts.models import OutgoingMail, Venue
+from accounts.models import OutgoingMail, User, Venue
 from catalogue.models import Restaurant, RestaurantClaim
 from framework.encryption import decrypt
 from tests.catalogue import builders
@@ -20,6 +22,12 @@ def fiskebar(**fields: Any) -> Restaurant:
 def claimed(restaurant: Restaurant, venue: Venue, **fields: Any) -> RestaurantClaim:
     given = {"method": "staff", "state": "verified", "created_at": NOW, "decided_at": NOW, **fields}
     return RestaurantClaim.objects.create(restaurant=restaurant, venue=venue, **given)
+
+
+def confirmed(user: User) -> User:
+    """The user with a confirmed address, as codes require."""
+    EmailAddress.objects.create(user=user, email=user.email, verified=True)
+    return user
 
 
 def last_code(claim: RestaurantClaim) -> str:

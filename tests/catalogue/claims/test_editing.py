@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from PIL import Image
 from pytest_django import Settings
 
@@ -193,11 +195,24 @@ def test_a_reply_is_kept_by_imports_and_counted(claim: RestaurantClaim) -> None:
         editing.reply_to_review(claim, other.pk, "Not mine", now=NOW)
 
 
-def test_photos_of_the_owner_are_added_and_deleted(claim: RestaurantClaim, settings: Settings, tmp_path: Path) -> None:
+def test_photos_of_the_owner_are_added_and_deleted(
+    claim: RestaurantClaim, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stored = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
     settings.STORAGES = {**settings.STORAGES, "photos": stored}
     image = Image.open(io.BytesIO(_png()))
-    photo = editing.add_photo(claim, image, kind="food", alt="Cod", caption=None, now=NOW)
+
+    def add() -> Photo:
+        return editing.add_photo(claim, image, kind="food", alt="Cod", caption=None, now=NOW)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(editing, "MAX_PHOTOS", 0)
+        with CaptureQueriesContext(connection) as queries, pytest.raises(InvalidRequest, match="Delete one first"):
+            add()
+    # The refused file is deleted; and references to the restaurant do not wait for the lock.
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [query["sql"] for query in queries if "FOR NO KEY UPDATE" in query["sql"]]
+    photo = add()
     assert (photo.source_id, photo.author, photo.license) == ("owner", claim.venue.name, editing.LICENSE)
     imported = builders.photo(claim.restaurant)
     with pytest.raises(NotFound):
@@ -210,6 +225,18 @@ def _png() -> bytes:
     file = io.BytesIO()
     Image.new("RGB", (4, 3), "teal").save(file, "PNG")
     return file.getvalue()
+
+
+def test_a_new_owner_turns_bookings_on_after_a_former_one(claim: RestaurantClaim) -> None:
+    claim.venue.timezone = "Europe/Copenhagen"
+    former = builders.listing(claim.restaurant, is_active=False)
+    builders.listing(fiskebar(slug="former-place"), claim.venue, is_active=False)
+    editing.set_bookable(claim, is_active=True, now=NOW)
+    listing = Listing.objects.get()
+    assert (listing.restaurant, listing.venue, listing.is_active) == (claim.restaurant, claim.venue, True)
+    Listing.objects.update(venue=former.venue)
+    with pytest.raises(InvalidRequest, match="Our staff have joined"):
+        editing.set_bookable(claim, is_active=True, now=NOW)
 
 
 def test_offers_need_the_venues_time_zone_and_spare_those_of_imports(claim: RestaurantClaim) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone
 from PIL import Image
@@ -15,12 +16,12 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 import tests.support.builders
 from accounts.models import Venue
-from catalogue.models import FlowRule, FlowSlot, Photo, Restaurant, RestaurantClaim, Review, Version
+from catalogue.models import FlowRule, FlowSlot, Photo, Restaurant, RestaurantClaim, Review
 from catalogue.offers import materialize_slots
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.catalogue.claims.claim_builders import claimed, fiskebar, last_code
+from tests.catalogue.claims.claim_builders import claimed, confirmed, fiskebar, last_code
 from tests.catalogue.html import address
 from tests.support import users
 
@@ -29,14 +30,19 @@ pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
 
 @pytest.fixture
 def owner(venue: Venue) -> Client:
-    return users.member(venue)
+    person = confirmed(users.membership(venue).user)
+    person.remember_venue(venue)
+    return users.signed_in(person)
 
 
 @pytest.fixture
 def place() -> Restaurant:
-    made = fiskebar(line1="Flæsketorvet 100", phone="+4532155656", hours=builders.week("17:30", "23:00"))
-    Version.objects.update(at=timezone.now() - timedelta(days=60))
-    return made
+    return fiskebar(
+        line1="Flæsketorvet 100",
+        phone="+4532155656",
+        hours=builders.week("17:30", "23:00"),
+        created_at=timezone.now() - timedelta(days=60),
+    )
 
 
 @pytest.fixture
@@ -77,13 +83,26 @@ def test_staff_decide_in_the_back_office_and_can_end_a_claim(venue: Venue, owner
     claim = RestaurantClaim.objects.get()
     staff = tests.support.builders.staff()
     url = address(RestaurantClaim, "change", claim.pk)
-    assert "Ask for Ada" in text(staff.get(url))
+    page = staff.get(url)
+    assert "Ask for Ada" in text(page)
+    # Enter in "Reason" presses the first button.
+    assert re.findall(r'name="verdict" value="(\w+)"', page.content.decode()) == ["refuse", "approve", "take"]
     assert "Enter a reason" in text(staff.post(url, {"verdict": "refuse"}, follow=True))
     assert "was verified" in text(staff.post(url, {"verdict": "approve"}, follow=True))
     sent = {"action": "end", "_selected_action": [claim.pk], "confirmed": "yes"}
     assert "no longer keeps" in text(staff.post(address(RestaurantClaim, "changelist"), sent, follow=True))
     claim.refresh_from_db()
     assert claim.state == "ended"
+
+
+@pytest.mark.parametrize(("group", "state"), [("Data editor", "open"), ("Finance", "open"), ("Support", "verified")])
+def test_of_our_groups_only_support_decides_claims(venue: Venue, place: Restaurant, group: str, state: str) -> None:
+    claim = claimed(place, venue, state="open", decided_at=None)
+    person = users.user(is_staff=True)
+    person.groups.add(Group.objects.get_or_create(name=group)[0])
+    answer = users.signed_in(person).post(address(RestaurantClaim, "change", claim.pk), {"verdict": "approve"})
+    claim.refresh_from_db()
+    assert (answer.status_code, claim.state) == (302 if state == "verified" else 403, state)
 
 
 def test_a_page_without_a_verified_claim_is_not_found(venue: Venue, owner: Client) -> None:
@@ -147,6 +166,11 @@ def test_photos_are_added_and_deleted(
         assert owner.post(at(venue, "/save/photo"), {**sent, "photo-file": upload}).status_code == status
     photo = encode("ph", Photo.objects.get().pk)
     assert f"/photos/{photo}/small.webp" in owner.get(at(venue)).content.decode()
+    # What our staff have hidden stays.
+    Photo.objects.update(is_hidden=True)
+    assert f"/photos/{photo}/remove" not in owner.get(at(venue)).content.decode()
+    owner.post(at(venue, f"/photos/{photo}/remove"))
+    assert Photo.objects.update(is_hidden=False) == 1
     owner.post(at(venue, f"/photos/{photo}/remove"))
     assert not Photo.objects.exists()
 
@@ -192,6 +216,13 @@ def test_reviews_are_listed_in_pages_and_answered(
     page = tests.support.builders.staff()
     sent = {"author": review.author, "text": "Good", "owner_reply": "", "owner_replied_at_0": "", "lang": ""}
     assert page.post(address(Review, "change", review.pk), sent).status_code == 302
+    review.refresh_from_db()
+    assert (review.owner_reply, review.keeps_reply, review.reply_locked) == (None, True, True)
+    # The owner cannot write it again, until our staff unlock it.
+    owner.post(url, {"reply": "Buy at mallory.example"})
+    before = encode("rev", Review.objects.order_by("created_at", "pk")[2].pk)
+    last_page = owner.get(at(venue, f"/reviews?before={before}"))
+    assert ("Our staff have set this." in text(last_page), url in last_page.content.decode()) == (True, False)
     review.refresh_from_db()
     assert review.owner_reply is None
 
