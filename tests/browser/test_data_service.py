@@ -154,7 +154,7 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     pay.click()
     page.get_by_text("This wallet does not have enough USDC").wait_for()
     page.unroute("**/v1/exports")
-    # The answer to the payment is lost twice: the same payment is sent again.
+    # The answer to the payment is lost, then the rate limit is reached: the same payment is sent again.
     before, sent = income(site), []
 
     def lose(route: Any) -> None:
@@ -165,8 +165,9 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
         sent.append(payment)
         if len(sent) == 1:
             route.fetch()
-        if len(sent) < 3:
             route.abort()
+        elif len(sent) == 2:
+            route.fulfill(status=429, json={"error": {"code": "rate_limit_exceeded", "message": "Too many requests."}})
         else:
             route.continue_()
 
