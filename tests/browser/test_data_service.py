@@ -154,6 +154,11 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     pay.click()
     page.get_by_text("This wallet does not have enough USDC").wait_for()
     page.unroute("**/v1/exports")
+    # A tab that has lost its connection for a while, so that it is not updated.
+    stale = page.context.new_page()
+    stale.route("**/state*", lambda route: route.abort())
+    inject(stale, key_of(site, "enterprise")["private_key"])
+    stale.goto(unpaid)
     # The answer to the payment is lost, then the rate limit is reached: the same payment is sent again.
     before, sent = income(site), []
 
@@ -177,3 +182,7 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     assert (len(sent), len(set(sent))) == (3, 1)
     assert income(site) - before == Decimal("0.1")
     assert page.url == unpaid
+    # It does not buy the finished export again.
+    stale.get_by_role("button", name="Pay 0.1 USDC with browser wallet").click()
+    stale.get_by_text("This export awaits no payment any more.").wait_for()
+    assert income(site) - before == Decimal("0.1")

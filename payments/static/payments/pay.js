@@ -16,7 +16,8 @@
   }
   box.hidden = false;
   const button = box.querySelector("button");
-  const { address, price, body, exports } = box.dataset;
+  // `export` is the id of an order that exists already.
+  const { address, price, body, exports, export: ordered } = box.dataset;
   const MAX_TRIES = 20, PAUSE_MS = 3000;
   // The payment was not read: sign-in, too early, rate limit.
   const UNSENT = [401, 425, 429];
@@ -93,6 +94,15 @@
     return { status: response.status, terms: response.headers.get("PAYMENT-REQUIRED"), answer: await response.json() };
   };
 
+  // The page may be old: an order that was paid elsewhere would be bought again when it has ended.
+  const requireUnpaid = async (token) => {
+    if (!ordered) return;
+    const response = await fetch(`/v1/exports/${ordered}`, { headers: { Authorization: `Bearer ${token}` }, cache: "no-store" });
+    const answer = await response.json();
+    if (!response.ok) throw new Refused(reasonOf(answer));
+    if (answer.status !== "awaiting_payment") throw new Refused(texts["not-awaiting"]);
+  };
+
   const isUncharged = (answer) => /nothing was charged/i.test(reasonOf(answer));
 
   // Sends the same payment until its outcome is known: it is never charged twice. Throws Unknown if it stays unknown:
@@ -121,10 +131,13 @@
     if (!accounts.some((each) => each.toLowerCase() === address)) throw new Refused(texts["other-address"]);
     status.textContent = texts["sign-in"];
     const token = await signIn();
+    await requireUnpaid(token);
     let result = await order(token);
     if (result.status === 402) {
       status.textContent = texts.confirm;
       const payment = await sign(JSON.parse(atob(result.terms)));
+      // Wallets may take minutes.
+      await requireUnpaid(token);
       status.textContent = texts.paying;
       result = await send(token, payment);
     }
