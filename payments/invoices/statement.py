@@ -1,7 +1,8 @@
 """What an invoice states: the ledger's lines of a month, in UTC, and their sums.
 
 A payment counts in the month in which its money arrived, a refund in the month in which the chain confirmed it: both
-moments never change. Money of venues (deposits and orders of guests) is no revenue of ours, and on no invoice.
+moments never change. A payment is its account's (Payment.account_id), also if its wallet is unlinked before the invoice is
+opened. Money of venues (deposits and orders of guests) is no revenue of ours, and on no invoice.
 """
 
 from collections import defaultdict
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDay, TruncMonth
 
 from accounts.models import Account
@@ -81,15 +82,22 @@ def list_months(account: Account, *, now: datetime) -> list[MonthSum]:
     wallets = linked.union(*invoices.values())
     first = Month.of(now, UTC_ZONE).earlier(MONTHS - 1)
     found: dict[date, list[tuple[int, Decimal, Decimal]]] = defaultdict(list)
-    paid = _charges(wallets).filter(settled_at__gte=first.since).annotate(month=TruncMonth("settled_at", tzinfo=UTC))
-    for row in paid.values("month", "payer").annotate(sum=Sum("amount_usdc"), count=Count("pk")).order_by():
-        if row["payer"] in invoices.get(row["month"].date(), linked):
+    paid = (
+        _charges(account, wallets)
+        .filter(settled_at__gte=first.since)
+        .annotate(month=TruncMonth("settled_at", tzinfo=UTC))
+    )
+    columns = ("month", "payer", "account_id")
+    for row in paid.values(*columns).annotate(sum=Sum("amount_usdc"), count=Count("pk")).order_by():
+        if row["account_id"] or row["payer"] in invoices.get(row["month"].date(), linked):
             found[row["month"].date()].append((row["count"], row["sum"], Decimal(0)))
     back = (
-        _refunds(wallets).filter(confirmed_at__gte=first.since).annotate(month=TruncMonth("confirmed_at", tzinfo=UTC))
+        _refunds(account, wallets)
+        .filter(confirmed_at__gte=first.since)
+        .annotate(month=TruncMonth("confirmed_at", tzinfo=UTC))
     )
-    for refund in back.values("month", "to").annotate(sum=Sum("amount_usdc")).order_by():
-        if refund["to"] in invoices.get(refund["month"].date(), linked):
+    for refund in back.values("month", "to", "payment__account_id").annotate(sum=Sum("amount_usdc")).order_by():
+        if refund["payment__account_id"] or refund["to"] in invoices.get(refund["month"].date(), linked):
             found[refund["month"].date()].append((0, Decimal(0), refund["sum"]))
     return [
         MonthSum(
@@ -104,7 +112,7 @@ def list_months(account: Account, *, now: datetime) -> list[MonthSum]:
 
 
 def load_statement(account: Account, month: Month, *, now: datetime) -> Statement | None:
-    """Return the statement of a month; None if it has no lines. At most eight queries.
+    """Return the statement of a month; None if it has no lines. At most nine queries.
 
     The first call after the month has become final stores whose invoice it is, so that later changes of name,
     address and links do not change it.
@@ -120,33 +128,34 @@ def load_statement(account: Account, month: Month, *, now: datetime) -> Statemen
             wallets=_list_linked(account),
             created_at=now,
         )
-    lines = list_lines(invoice.wallets, month)
+    lines = list_lines(account, invoice.wallets, month)
     if not lines:
         return None
     if invoice._state.adding and is_final(month, now=now):
         defaults = {name: getattr(invoice, name) for name in ("name", "address", "wallets", "created_at")}
         invoice, is_new = Invoice.objects.get_or_create(account=account, month=month.first, defaults=defaults)
         if not is_new:
-            lines = list_lines(invoice.wallets, month)
+            lines = list_lines(account, invoice.wallets, month)
+    payers = _charges(account, invoice.wallets).filter(settled_at__gte=month.since, settled_at__lt=month.until)
     return Statement(
         number=get_number(account, month),
         month=month,
         is_final=not invoice._state.adding,
         name=invoice.name,
         address=invoice.address,
-        wallets=tuple(invoice.wallets),
+        wallets=tuple(sorted({*invoice.wallets, *payers.values_list("payer", flat=True).distinct()})),
         lines=tuple(lines),
         charged=sum((line.amount for line in lines if line.amount > 0), Decimal(0)),
         refunded=-sum((line.amount for line in lines if line.amount < 0), Decimal(0)),
     )
 
 
-def list_lines(wallets: Collection[str], month: Month) -> list[Line]:
+def list_lines(account: Account, wallets: Collection[str], month: Month) -> list[Line]:
     """Return the lines of a month, the oldest first: each payment, or groups if there are more than MAX_LINES.
 
     Then the refunds, each for itself. Two queries, three for groups.
     """
-    paid = _charges(wallets).filter(settled_at__gte=month.since, settled_at__lt=month.until)
+    paid = _charges(account, wallets).filter(settled_at__gte=month.since, settled_at__lt=month.until)
     payments = list(paid.order_by("settled_at", "pk")[: MAX_LINES + 1])
     if len(payments) <= MAX_LINES:
         lines = [
@@ -173,7 +182,7 @@ def list_lines(wallets: Collection[str], month: Month) -> list[Line]:
             )
             for row in ordered
         ]
-    refunds = _refunds(wallets).filter(confirmed_at__gte=month.since, confirmed_at__lt=month.until)
+    refunds = _refunds(account, wallets).filter(confirmed_at__gte=month.since, confirmed_at__lt=month.until)
     return lines + [
         Line(
             refund.confirmed_at.astimezone(UTC).date(),  # type: ignore[union-attr]  # the filter excludes None
@@ -190,11 +199,14 @@ def _list_linked(account: Account) -> list[str]:
     return list(Wallet.objects.filter(account=account).order_by("address").values_list("address", flat=True))
 
 
-def _charges(wallets: Collection[str]) -> QuerySet[Payment]:
-    arrived = Payment.objects.filter(payer__in=wallets, state__in=Payment.PAID, settled_at__isnull=False)
+def _charges(account: Account, wallets: Collection[str]) -> QuerySet[Payment]:
+    """Payments for the account, and those for no account (earlier than the link, or the column) by these wallets."""
+    its = Q(account_id=account.pk) | Q(account_id=None, payer__in=wallets)
+    arrived = Payment.objects.filter(its, state__in=Payment.PAID, settled_at__isnull=False)
     return arrived.exclude(products__overlap=list(Payment.OF_VENUES))
 
 
-def _refunds(wallets: Collection[str]) -> QuerySet[Refund]:
-    confirmed = Refund.objects.filter(to__in=wallets, confirmed_at__isnull=False)
+def _refunds(account: Account, wallets: Collection[str]) -> QuerySet[Refund]:
+    its = Q(payment__account_id=account.pk) | Q(payment__account_id=None, to__in=wallets)
+    confirmed = Refund.objects.filter(its, confirmed_at__isnull=False)
     return confirmed.exclude(payment__products__overlap=list(Payment.OF_VENUES))

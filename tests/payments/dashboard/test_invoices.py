@@ -132,6 +132,20 @@ def test_a_final_invoice_keeps_its_wallets_name_and_address(venue: Venue, owner:
     assert Invoice.objects.count() == 1
 
 
+def test_payments_stay_on_the_invoice_of_their_account(venue: Venue, other_venue: Venue, owner: Client) -> None:
+    paid(1, "0.002")
+    refunded(2, "0.3", confirmed_at=OCTOBER)
+    # Before the first opening.
+    Wallet.objects.update(account=other_venue.account)
+    found = load(venue.account)
+    assert (found.charged, found.refunded) == (Decimal("0.302"), Decimal("0.3"))
+    assert found.wallets == (ledger_builders.PAYER,)
+    (month,) = statement.list_months(venue.account, now=NOVEMBER)
+    assert (month.payments, month.total) == (2, Decimal("0.002"))
+    assert statement.list_months(other_venue.account, now=NOVEMBER) == []
+    assert statement.load_statement(other_venue.account, month.month, now=NOVEMBER) is None
+
+
 def test_a_month_is_preliminary_until_an_hour_after_its_end(venue: Venue, owner: Client) -> None:
     paid(1, "0.002")
     end = datetime(2026, 11, 1, tzinfo=UTC)
