@@ -1,8 +1,8 @@
 """What an invoice states: the ledger's lines of a month, in UTC, and their sums.
 
 A payment counts in the month in which its money arrived, a refund in the month in which the chain confirmed it: both
-moments never change. A payment is its account's (Payment.account_id), also if its wallet is unlinked before the invoice is
-opened. Money of venues (deposits and orders of guests) is no revenue of ours, and on no invoice.
+moments never change. A payment is its account's (Payment.account_id), also if its wallet is unlinked before the
+invoice is opened. Money of venues (deposits and orders of guests) is no revenue of ours, and on no invoice.
 """
 
 from collections import defaultdict
@@ -16,18 +16,20 @@ from django.db.models.functions import TruncDay, TruncMonth
 
 from accounts.models import Account
 from payments.models import Billing, Invoice, Payment, Refund, Wallet, shorten_address
+from payments.models.payments import PREFIX
 from payments.reports.spending import UTC_ZONE, Month
 
 # A request that began before the end of a month has written its payment by then.
 FINAL_AFTER = timedelta(hours=1)
-# A month with more payments states them by day, product and price.
+# A month with more payments states them by day, product and price; with more such groups, by product of the month. An
+# invoice has at most about twice as many lines: refunds are limited by themselves.
 MAX_LINES = 1_000
 MONTHS = 36
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A payment, or several of a day; a refund has a negative amount."""
+    """A payment, or several of a day or the month; a refund has a negative amount."""
 
     at: date
     reference: str
@@ -62,6 +64,8 @@ class Statement:
     address: str
     wallets: tuple[str, ...]
     lines: tuple[Line, ...]
+    # Lines sum several payments or refunds.
+    is_summed: bool
     charged: Decimal
     refunded: Decimal
 
@@ -112,7 +116,7 @@ def list_months(account: Account, *, now: datetime) -> list[MonthSum]:
 
 
 def load_statement(account: Account, month: Month, *, now: datetime) -> Statement | None:
-    """Return the statement of a month; None if it has no lines. At most nine queries.
+    """Return the statement of a month; None if it has no lines. At most twelve queries.
 
     The first call after the month has become final stores whose invoice it is, so that later changes of name,
     address and links do not change it.
@@ -145,6 +149,7 @@ def load_statement(account: Account, month: Month, *, now: datetime) -> Statemen
         address=invoice.address,
         wallets=tuple(sorted({*invoice.wallets, *payers.values_list("payer", flat=True).distinct()})),
         lines=tuple(lines),
+        is_summed=any(not line.reference.startswith(f"{PREFIX}_") for line in lines),
         charged=sum((line.amount for line in lines if line.amount > 0), Decimal(0)),
         refunded=-sum((line.amount for line in lines if line.amount < 0), Decimal(0)),
     )
@@ -153,12 +158,17 @@ def load_statement(account: Account, month: Month, *, now: datetime) -> Statemen
 def list_lines(account: Account, wallets: Collection[str], month: Month) -> list[Line]:
     """Return the lines of a month, the oldest first: each payment, or groups if there are more than MAX_LINES.
 
-    Then the refunds, each for itself. Two queries, three for groups.
+    Then the refunds, in the same way. Two queries, and at most three more for groups.
     """
     paid = _charges(account, wallets).filter(settled_at__gte=month.since, settled_at__lt=month.until)
+    refunds = _refunds(account, wallets).filter(confirmed_at__gte=month.since, confirmed_at__lt=month.until)
+    return _list_payments(paid, month) + _list_refunds(refunds, month)
+
+
+def _list_payments(paid: QuerySet[Payment], month: Month) -> list[Line]:
     payments = list(paid.order_by("settled_at", "pk")[: MAX_LINES + 1])
     if len(payments) <= MAX_LINES:
-        lines = [
+        return [
             Line(
                 payment.settled_at.astimezone(UTC).date(),  # type: ignore[union-attr]  # the filter excludes None
                 payment.public_id,
@@ -168,11 +178,11 @@ def list_lines(account: Account, wallets: Collection[str], month: Month) -> list
             )
             for payment in payments
         ]
-    else:
-        columns = ("day", "products", "amount_usdc", "payer")
-        groups = paid.annotate(day=TruncDay("settled_at", tzinfo=UTC)).values(*columns)
-        ordered = groups.annotate(count=Count("pk")).order_by(*columns)
-        lines = [
+    columns = ("day", "products", "amount_usdc", "payer")
+    groups = paid.annotate(day=TruncDay("settled_at", tzinfo=UTC)).values(*columns)
+    rows = list(groups.annotate(count=Count("pk")).order_by(*columns)[: MAX_LINES + 1])
+    if len(rows) <= MAX_LINES:
+        return [
             Line(
                 row["day"].date(),
                 f"{row['count']} times {row['amount_usdc'].normalize():f}",
@@ -180,18 +190,45 @@ def list_lines(account: Account, wallets: Collection[str], month: Month) -> list
                 shorten_address(row["payer"]),
                 row["count"] * row["amount_usdc"],
             )
-            for row in ordered
+            for row in rows
         ]
-    refunds = _refunds(account, wallets).filter(confirmed_at__gte=month.since, confirmed_at__lt=month.until)
-    return lines + [
+    # Such as plain transfers, of which each has an amount of its own.
+    sums = paid.values("products", "payer").annotate(count=Count("pk"), sum=Sum("amount_usdc"))
+    return [
         Line(
-            refund.confirmed_at.astimezone(UTC).date(),  # type: ignore[union-attr]  # the filter excludes None
-            refund.payment.public_id,
-            f"Refund: {' + '.join(refund.payment.products)}",
-            shorten_address(refund.to),
-            -refund.amount_usdc,
+            month.first,
+            f"{row['count']} payments of the month",
+            " + ".join(row["products"]),
+            shorten_address(row["payer"]),
+            row["sum"],
         )
-        for refund in refunds.select_related("payment").order_by("confirmed_at", "pk")
+        for row in sums.order_by("products", "payer")
+    ]
+
+
+def _list_refunds(refunds: QuerySet[Refund], month: Month) -> list[Line]:
+    rows = list(refunds.select_related("payment").order_by("confirmed_at", "pk")[: MAX_LINES + 1])
+    if len(rows) <= MAX_LINES:
+        return [
+            Line(
+                refund.confirmed_at.astimezone(UTC).date(),  # type: ignore[union-attr]  # the filter excludes None
+                refund.payment.public_id,
+                f"Refund: {' + '.join(refund.payment.products)}",
+                shorten_address(refund.to),
+                -refund.amount_usdc,
+            )
+            for refund in rows
+        ]
+    sums = refunds.values("payment__products", "to").annotate(count=Count("pk"), sum=Sum("amount_usdc"))
+    return [
+        Line(
+            month.first,
+            f"{row['count']} refunds of the month",
+            f"Refund: {' + '.join(row['payment__products'])}",
+            shorten_address(row["to"]),
+            -row["sum"],
+        )
+        for row in sums.order_by("payment__products", "to")
     ]
 
 

@@ -2,7 +2,7 @@
 
 import io
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from html import unescape
 from typing import Any
@@ -171,6 +171,17 @@ def test_many_lines_fill_pages_and_very_many_are_summed_by_day(
     summed = load(venue.account)
     assert [(line.reference, line.amount) for line in summed.lines] == [("60 times 0.002", Decimal("0.12"))] * 2
     assert summed.charged == Decimal("0.24")
+    assert "Lines sum several payments" in " ".join(pages_of(pdf.render_invoice(summed))[0].split())
+    assert "Lines sum several payments" not in " ".join(pages[0].split())
+    # Each amount is another one, as of plain transfers.
+    monkeypatch.setattr(statement, "MAX_LINES", 1)
+    for number in (200, 201):
+        refunded(number, "0.3", confirmed_at=OCTOBER)
+    by_month = load(venue.account)
+    assert [(line.at, line.reference, line.text, line.amount) for line in by_month.lines] == [
+        (date(2026, 10, 1), "122 payments of the month", "context", Decimal("0.84")),
+        (date(2026, 10, 1), "2 refunds of the month", "Refund: context", Decimal("-0.6")),
+    ]
 
 
 @pytest.mark.parametrize("month", ["2026-09", "2026-13", "0000-01", "1e4", "pay_1"])
