@@ -138,10 +138,10 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     for step in ("eth_requestAccounts", "personal_sign", "eth_signTypedData_v4"):
         page.evaluate("method => { window.ethereum.rejects = method; }", step)
         pay.click()
-        page.get_by_text("You rejected the request in your wallet. Nothing was charged.").wait_for()
+        status.filter(has_text="You rejected the request in your wallet. Nothing was charged.").wait_for()
     page.evaluate("() => { Object.assign(window.ethereum, {rejects: null, chain: '0x1', knowsChain: false}); }")
     pay.click()
-    page.get_by_text("Your wallet is on another network.").wait_for()
+    status.filter(has_text="Your wallet is on another network.").wait_for()
     page.evaluate("() => { window.ethereum.knowsChain = true; }")
     page.route(
         "**/v1/exports",
@@ -152,7 +152,7 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
         ),
     )
     pay.click()
-    page.get_by_text("This wallet does not have enough USDC").wait_for()
+    status.filter(has_text="This wallet does not have enough USDC").wait_for()
     page.unroute("**/v1/exports")
     # A tab that has lost its connection for a while, so that it is not updated.
     stale = page.context.new_page()
@@ -184,5 +184,5 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     assert page.url == unpaid
     # It does not buy the finished export again.
     stale.get_by_role("button", name="Pay 0.1 USDC with browser wallet").click()
-    stale.get_by_text("This export awaits no payment any more.").wait_for()
+    stale.locator("#pay-status").filter(has_text="This export awaits no payment any more.").wait_for()
     assert income(site) - before == Decimal("0.1")
