@@ -184,5 +184,5 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     assert page.url == unpaid
     # It does not buy the finished export again.
     stale.get_by_role("button", name="Pay 0.1 USDC with browser wallet").click()
-    stale.locator("#pay-status").filter(has_text="This export awaits no payment any more.").wait_for()
+    stale.locator("#pay-status").filter(has_text="This export awaits no payment.").wait_for()
     assert income(site) - before == Decimal("0.1")
