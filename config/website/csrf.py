@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from reservations.self_service import views as self_service
 
-# Fields that the page does not repeat.
-OMITTED = ("csrfmiddlewaretoken", "passw", "secret", "code", "otp")
+# Fields that the page does not repeat, by their whole name or a part of it.
+SECRET_NAMES = {"code", "otp", "otp_token"}
+SECRET_PARTS = ("passw", "secret")
 
 
 class SignedOutFormMiddleware:
@@ -34,13 +35,15 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     Only a form of our own pages is offered again: another site could otherwise write a form that only needs a click.
     """
     match = request.resolver_match
-    if match is not None and str(match.url_name).startswith("guest"):
+    if match is not None and str(match.url_name).startswith("guest") and "token" in match.kwargs:
         return self_service.csrf_failed(request, match.kwargs["token"])
     is_ours = is_our_form(request)
     referer = request.headers.get("Referer", "")
     context = {
         "fields": list_fields(request) if is_ours else [],
         "has_files": is_ours and bool(request.FILES),
+        # Without them the form would be refused, or save less than was typed.
+        "has_secrets": any(is_secret(name) and value for name, value in request.POST.items()),
         "is_signed_in": request.user.is_authenticated,
         "path": request.get_full_path(),
         # The path of the form may have no page of its own.
@@ -57,11 +60,15 @@ def is_our_form(request: HttpRequest) -> bool:
     return request.headers.get("Origin") == own_origin(request)
 
 
+def is_secret(name: str) -> bool:
+    return name.lower() in SECRET_NAMES or any(part in name.lower() for part in SECRET_PARTS)
+
+
 def list_fields(request: HttpRequest) -> list[tuple[str, str]]:
     """The names and values of the submitted form, without secrets."""
     return [
         (name, value)
         for name, values in request.POST.lists()
-        if not any(word in name.lower() for word in OMITTED)
+        if name != "csrfmiddlewaretoken" and not is_secret(name)
         for value in values
     ]

@@ -1355,6 +1355,14 @@ CROSS JOIN LATERAL (
 ) AS card
 WHERE market.slug = r.market_id
 $_$;
+CREATE FUNCTION public.set_payment_account() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.account_id := (SELECT account_id FROM payments_wallet WHERE address = NEW.payer);
+    RETURN NEW;
+END
+$$;
 CREATE FUNCTION public.set_updated_at() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -3118,6 +3126,7 @@ CREATE TABLE public.payments_billing (
     alert_percents smallint[] DEFAULT '{50,80,100}'::smallint[] NOT NULL,
     alerted_month date,
     alerted_percent smallint DEFAULT 0 NOT NULL,
+    refusal_alerted_month date,
     CONSTRAINT payments_billing_alerted_percent_check CHECK ((alerted_percent >= 0)),
     CONSTRAINT spending_limit_is_positive CHECK (((monthly_limit_usdc IS NULL) OR (monthly_limit_usdc > (0)::numeric)))
 );
@@ -3190,6 +3199,7 @@ CREATE TABLE public.payments_payment (
     late_repeats smallint DEFAULT 0 NOT NULL,
     origin character varying(32) DEFAULT ''::character varying NOT NULL,
     quote_digest character varying(64) DEFAULT ''::character varying NOT NULL,
+    account_id uuid,
     CONSTRAINT a_refund_names_its_moment CHECK (((NOT ((state)::text = 'refunded'::text)) OR (refunded_at IS NOT NULL))),
     CONSTRAINT money_that_arrived_has_its_transaction CHECK (((NOT (state = ANY (ARRAY['settled'::character varying, 'delivered'::character varying, 'refund_due'::character varying, 'refunded'::character varying]))) OR ((settled_at IS NOT NULL) AND (tx_hash IS NOT NULL)))),
     CONSTRAINT payment_is_positive CHECK ((amount_usdc > (0)::numeric)),
@@ -4517,25 +4527,27 @@ INSERT INTO public.django_migrations VALUES
 	(81, 'orders', '0016_ticket_claims', now()),
 	(82, 'orders', '0017_menu_item_search', now()),
 	(83, 'payments', '0005_billing', now()),
-	(84, 'pghistory', '0001_initial', now()),
-	(85, 'pghistory', '0002_aggregateevent', now()),
-	(86, 'pghistory', '0003_auto_20201023_1636', now()),
-	(87, 'pghistory', '0004_auto_20220906_1625', now()),
-	(88, 'pghistory', '0005_events_middlewareevents', now()),
-	(89, 'pghistory', '0006_delete_aggregateevent', now()),
-	(90, 'pghistory', '0007_auto_20250421_0444', now()),
-	(91, 'reservations', '0002_functions_and_triggers', now()),
-	(92, 'reservations', '0003_holds', now()),
-	(93, 'reservations', '0004_validate_seatings', now()),
-	(94, 'reservations', '0005_seating_by_hold', now()),
-	(95, 'reservations', '0006_guest_mail_former', now()),
-	(96, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(97, 'reservations', '0008_branding', now()),
-	(98, 'reservations', '0009_terms_and_deposits', now()),
-	(99, 'reservations', '0010_language', now()),
-	(100, 'reservations', '0011_reservation_last_updated', now()),
-	(101, 'sessions', '0001_initial', now()),
-	(102, 'usersessions', '0001_initial', now());
+	(84, 'payments', '0006_payment_account', now()),
+	(85, 'payments', '0007_payments_of_account', now()),
+	(86, 'pghistory', '0001_initial', now()),
+	(87, 'pghistory', '0002_aggregateevent', now()),
+	(88, 'pghistory', '0003_auto_20201023_1636', now()),
+	(89, 'pghistory', '0004_auto_20220906_1625', now()),
+	(90, 'pghistory', '0005_events_middlewareevents', now()),
+	(91, 'pghistory', '0006_delete_aggregateevent', now()),
+	(92, 'pghistory', '0007_auto_20250421_0444', now()),
+	(93, 'reservations', '0002_functions_and_triggers', now()),
+	(94, 'reservations', '0003_holds', now()),
+	(95, 'reservations', '0004_validate_seatings', now()),
+	(96, 'reservations', '0005_seating_by_hold', now()),
+	(97, 'reservations', '0006_guest_mail_former', now()),
+	(98, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(99, 'reservations', '0008_branding', now()),
+	(100, 'reservations', '0009_terms_and_deposits', now()),
+	(101, 'reservations', '0010_language', now()),
+	(102, 'reservations', '0011_reservation_last_updated', now()),
+	(103, 'sessions', '0001_initial', now()),
+	(104, 'usersessions', '0001_initial', now());
 
 
 
@@ -4633,7 +4645,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 130, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 102, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 104, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5273,6 +5285,7 @@ CREATE INDEX payment_by_transaction ON public.payments_payment USING btree (tx_h
 CREATE INDEX payment_event_by_age ON public.payments_paymentevent USING btree (at);
 CREATE INDEX payment_expired ON public.payments_payment USING btree (created_at) WHERE ((state)::text = 'expired'::text);
 CREATE INDEX payment_newest_of_payer ON public.payments_payment USING btree (payer, created_at DESC);
+CREATE INDEX payment_of_account ON public.payments_payment USING btree (account_id, created_at) WHERE (account_id IS NOT NULL);
 CREATE INDEX payment_open ON public.payments_payment USING btree (claimed_at) WHERE (state = ANY (ARRAY['claimed'::character varying, 'unknown'::character varying]));
 CREATE INDEX payment_refund_due ON public.payments_payment USING btree (settled_at) WHERE ((state)::text = 'refund_due'::text);
 CREATE INDEX payment_unconfirmed ON public.payments_payment USING btree (settled_at) WHERE ((block IS NULL) AND (state = ANY (ARRAY['settled'::character varying, 'delivered'::character varying, 'refund_due'::character varying, 'refunded'::character varying])));
@@ -5396,6 +5409,7 @@ CREATE TRIGGER landmark_updated_at BEFORE UPDATE ON public.catalogue_landmark FO
 CREATE TRIGGER orders_added AFTER INSERT ON public.orders_order REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_changed AFTER UPDATE ON public.orders_order REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_removed AFTER DELETE ON public.orders_order REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
+CREATE TRIGGER payment_account BEFORE INSERT ON public.payments_payment FOR EACH ROW WHEN ((new.account_id IS NULL)) EXECUTE FUNCTION public.set_payment_account();
 CREATE TRIGGER payment_inserted_or_deleted AFTER INSERT OR DELETE ON public.payments_payment FOR EACH ROW EXECUTE FUNCTION public.insert_payment_event();
 CREATE TRIGGER payment_updated AFTER UPDATE ON public.payments_payment FOR EACH ROW WHEN ((((old.state)::text IS DISTINCT FROM (new.state)::text) OR (old.attempts IS DISTINCT FROM new.attempts) OR ((old.purchase)::text IS DISTINCT FROM (new.purchase)::text) OR (old.amount_usdc IS DISTINCT FROM new.amount_usdc) OR ((old.tx_hash)::text IS DISTINCT FROM (new.tx_hash)::text) OR ((old.error)::text IS DISTINCT FROM (new.error)::text))) EXECUTE FUNCTION public.insert_payment_event();
 CREATE TRIGGER pgtrigger_added_insert_01e67 AFTER INSERT ON public.orders_modifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_01e67();

@@ -77,7 +77,8 @@ class WalletViewSet(DataViewSet[Wallet]):
     def create(self, request: Request) -> Response:
         """With an API key of the account that has every scope, and a signed challenge of the wallet.
 
-        A wallet is linked to one account: linking it to another one moves it. 200 if it was linked already.
+        A wallet is linked to one account: linking it to another one moves it, unless the first one has a spending
+        limit. 200 if it was linked already.
         """
         caller = caller_of(request)
         account = links.authorize_account(caller)
@@ -102,6 +103,6 @@ class WalletViewSet(DataViewSet[Wallet]):
         responses=schema.documented_responses({204: None}, errors=[401, 404]),
     )
     def destroy(self, request: Request, address: str) -> Response:
-        """With a key of its account that has every scope, or as the wallet itself."""
+        """With a key of its account that has every scope; without a spending limit also as the wallet itself."""
         links.unlink_wallet(address.lower(), caller=caller_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)

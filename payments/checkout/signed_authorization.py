@@ -107,7 +107,7 @@ def admit(checkout: Checkout) -> Next:
     except ApiError as error:
         checkout.refusal = error
     else:
-        checkout.claim = new_claim(checkout.sale, checkout.signed, tier=tier)
+        checkout.claim = new_claim(checkout.sale, checkout.signed, tier=tier, account=checkout.limited_account)
     checkout.wait_until = time.monotonic() + MAX_WAIT_S
     return claim
 
@@ -121,7 +121,9 @@ def claim(checkout: Checkout) -> Next:
         is_inserted = transitions.insert(checkout.claim, check=partial(check_claim, checkout) if has_check else None)
     except SpendingLimitReached as error:
         assert checkout.limited_account is not None  # noqa: S101 - check_claim
-        spending_limit.alert_refusal(checkout.limited_account, error, now=checkout.sale.now)
+        spending_limit.alert_refusal(
+            checkout.limited_account, error, amount=checkout.claim.amount_usdc, now=checkout.sale.now
+        )
         # If the authorization is on the chain already, its money has arrived.
         checkout.claim, checkout.refusal = None, error
         return find
@@ -409,11 +411,15 @@ def finish(checkout: Checkout) -> Receipt:
     )
 
 
-def new_claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
-    """Return the payment that says that we are about to settle this authorization, not saved."""
+def new_claim(sale: Sale, signed: Authorization, *, tier: Tier, account: UUID | None) -> Payment:
+    """Return the payment that says that we are about to settle this authorization, not saved.
+
+    `account` is the one whose spending limit applies; without a limit the insert sets the account.
+    """
     return sale.new_payment(
         state=State.CLAIMED,
         payer=signed.payer,
+        account_id=account,
         amount_usdc=payment_network().to_decimal(signed.value),
         tier=tier.name,
         facilitator=facilitator_client.public_url(settings.FACILITATOR_URL),

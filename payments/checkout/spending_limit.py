@@ -8,6 +8,7 @@ with the wallet (Wallets.with_plan).
 
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -19,10 +20,11 @@ from framework.api.urls import public_url
 from framework.errors import ApiError, ErrorCode
 from payments.formatting import format_amount
 from payments.ledger import transitions
-from payments.models import Billing, Payment, Wallet
+from payments.models import Billing, Payment
 from payments.reports.spending import UTC_ZONE, Month
 
 MAIL = "payments/mail/spending_limit"
+REFUSAL_MAIL = "payments/mail/payment_refused"
 
 
 class SpendingLimitReached(ApiError):
@@ -34,8 +36,8 @@ class SpendingLimitReached(ApiError):
         left = format_amount(max(limit - spent, Decimal(0)))
         super().__init__(
             f"This would exceed the spending limit of the account that the wallet is linked to: {format_amount(limit)}"
-            f" USDC a month, of which {left} are left. Nothing was charged. Its owners change the limit on the"
-            " dashboard (Data service, Spending).",
+            f" USDC a month, of which {left} are left. Nothing was charged. Its owners and managers"
+            " change the limit on the dashboard (Data service, Spending).",
             extra={
                 "limit_usdc": format_amount(limit),
                 "spent_usdc": format_amount(spent),
@@ -63,13 +65,20 @@ def reserve(payment: Payment, *, account: UUID) -> None:
         send_alert(account, max(reached), month=month.first, spent=spent, now=payment.created_at)
 
 
-def alert_refusal(account: UUID, refusal: SpendingLimitReached, *, now: datetime) -> None:
-    """Mail that a payment was refused, if 100 % is a threshold and was not mailed in this month. At most once."""
-    month = Month.of(now, UTC_ZONE)
-    billing = Billing.objects.filter(pk=account, alert_percents__contains=[100]).first()
-    if billing is not None and not billing.is_alerted(100, month.first):
-        spent = Decimal(refusal.extra["spent_usdc"])
-        send_alert(account, 100, month=month.first, spent=spent, now=now)
+@transaction.atomic
+def alert_refusal(account: UUID, refusal: SpendingLimitReached, *, amount: Decimal, now: datetime) -> None:
+    """Mail that a payment of this amount was refused, if 100 % is a threshold and was not mailed. Once a month."""
+    month = Month.of(now, UTC_ZONE).first
+    limited = Billing.objects.filter(
+        ~Q(refusal_alerted_month=month),
+        ~Q(alerted_month=month, alerted_percent__gte=100),
+        pk=account,
+        monthly_limit_usdc__isnull=False,
+        alert_percents__contains=[100],
+    )
+    if limited.update(refusal_alerted_month=month):
+        context = {"spent": refusal.extra["spent_usdc"], "amount": format_amount(amount)}
+        mail_owners(REFUSAL_MAIL, account, context, now=now)
 
 
 @transaction.atomic
@@ -79,27 +88,29 @@ def send_alert(account: UUID, percent: int, *, month: date, spent: Decimal, now:
     limited = Billing.objects.filter(~is_sent, pk=account, monthly_limit_usdc__isnull=False)
     if not limited.update(alerted_month=month, alerted_percent=percent):
         return False
-    context = {
+    mail_owners(MAIL, account, {"spent": format_amount(spent), "percent": percent}, now=now)
+    return True
+
+
+def mail_owners(mail: str, account: UUID, context: dict[str, Any], *, now: datetime) -> None:
+    context |= {
         "account": Account.objects.get(pk=account),
         "limit": format_amount(Billing.objects.values_list("monthly_limit_usdc", flat=True).get(pk=account)),
-        "spent": format_amount(spent),
-        "percent": percent,
         "page": public_url("/dashboard"),
     }
     owners = User.objects.filter(is_active=True, memberships__account=account, memberships__role=Membership.Role.OWNER)
     for address in owners.values_list("email", flat=True).distinct():
-        mail_outbox.enqueue(MAIL, context, address=address, now=now, topic=f"limit {account.hex}")
-    return True
+        mail_outbox.enqueue(mail, context, address=address, now=now, topic=f"limit {account.hex}")
 
 
 def sum_spent(account: UUID, month: Month) -> Decimal:
-    """Return what the account's wallets have paid in a month, with payments that are being settled. One query.
+    """Return what was paid for the account in a month, with payments that are being settled. One query.
 
-    Payments that are refunded, or whose refund is due, do not count.
+    Payments by wallets that were unlinked since count, earlier ones of wallets that were linked since do not; nor do
+    payments that are refunded, or whose refund is due.
     """
-    wallets = Wallet.objects.filter(account=account).values("address")
     payments = Payment.objects.filter(
-        payer__in=wallets,
+        account_id=account,
         state__in=(*transitions.OPEN, *Payment.EARNED),
         created_at__gte=month.since,
         created_at__lt=month.until,

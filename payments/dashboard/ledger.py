@@ -214,7 +214,8 @@ def limit(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render_spending(request, form=form)
     # The new limit is alerted anew.
-    Billing.objects.update_or_create(account=account, defaults={**form.cleaned_data, "alerted_month": None})
+    unalerted = {"alerted_month": None, "refusal_alerted_month": None}
+    Billing.objects.update_or_create(account=account, defaults={**form.cleaned_data, **unalerted})
     messages.success(request, _("The spending limit was saved."))
     return redirect("data-spending", venue=request.access.venue.public_id)
 

@@ -84,6 +84,9 @@ def render_invoice(statement: Statement) -> bytes:
     for wallet in statement.wallets:
         pdf.write_line(f"Wallet {to_checksum_address(wallet)}", size=8, height=4)
     pdf.ln(LINE_MM)
+    if statement.is_summed:
+        pdf.write_line("Lines sum several payments: the CSV file of the payments on the dashboard has each.", size=8)
+        pdf.ln(LINE_MM)
     pdf.write_head()
     for row in statement.lines:
         if pdf.will_page_break(LINE_MM):

@@ -37,6 +37,9 @@ class Billing(models.Model):
     )
     alerted_month = models.DateField(null=True, blank=True, help_text="The first day of the month of the last email")
     alerted_percent = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="The highest reported then")
+    refusal_alerted_month = models.DateField(
+        null=True, blank=True, help_text="The first day of the month of the last email about a refused payment"
+    )
 
     class Meta:
         constraints = [
@@ -55,7 +58,10 @@ class Billing(models.Model):
 
 
 class Invoice(models.Model):
-    """The final invoice of a month: whose it is and for which wallets. Its lines are the ledger's."""
+    """The final invoice of a month: whose it is, and the wallets whose payments for no account it has.
+
+    Its lines are the ledger's.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invoices")
     month = models.DateField(help_text="The first day of the month, in UTC")

@@ -139,6 +139,9 @@ class Payment(models.Model):
     network = models.CharField(max_length=40, help_text="CAIP-2")
     asset = models.CharField(max_length=42)
     payer = models.CharField(max_length=42)
+    # The account that the payer's wallet was linked to at the insert (payments/sql/set_payment_account.sql). It stays
+    # when the wallet is unlinked: its spending limit counts the payment, and its invoice lists it.
+    account_id = models.UUIDField("account", null=True, blank=True, editable=False)
     pay_to = models.CharField(max_length=42)
     # As many digits as a uint256 has, so that every amount that arrives can be recorded.
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
@@ -220,6 +223,9 @@ class Payment(models.Model):
             ),
             models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_refund_due"),
             models.Index(fields=["settled_at", "id"], condition=Q(settled_at__isnull=False), name="payment_arrived"),
+            models.Index(
+                fields=["account_id", "created_at"], condition=Q(account_id__isnull=False), name="payment_of_account"
+            ),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
             models.Index(fields=["block"], name="payment_by_block"),
         ]

@@ -19,6 +19,7 @@ from payments.tiers import holdings
 
 # All wallets are read in one trip to the chain; nodes limit the size of a batch.
 MAX_WALLETS = 10
+HAS_NO_LIMIT = Q(account=None) | Q(account__billing__monthly_limit_usdc=None)
 
 
 class TooManyWallets(InvalidRequest):
@@ -27,6 +28,16 @@ class TooManyWallets(InvalidRequest):
 
 class WalletLinkedElsewhere(InvalidRequest):
     """The wallet is linked to another account."""
+
+
+class AccountHasLimit(InvalidRequest):
+    """The wallet's account has a spending limit: the wallet itself could leave it to pay more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The account of this wallet has a spending limit: unlink the wallet with an API key of that account, or on"
+            " its dashboard."
+        )
 
 
 def list_wallets(caller: Caller) -> Sequence[Wallet]:
@@ -64,18 +75,18 @@ def attach_wallet(address: str, *, account: UUID, can_move: bool) -> bool:
     """Link a proven wallet; return whether it was not linked to this account before. Four statements.
 
     The account's row is locked, so that concurrent calls respect MAX_WALLETS. A wallet of another account moves if
-    `can_move`: one UPDATE, so that of two accounts the last one has it. Raises TooManyWallets and
-    WalletLinkedElsewhere.
+    `can_move` and that account has no spending limit: one UPDATE, so that of two accounts the last one has it. Raises
+    TooManyWallets, WalletLinkedElsewhere and AccountHasLimit.
     """
     Account.objects.select_for_update(no_key=True).get(pk=account)
     linked = set(Wallet.objects.filter(account=account).values_list("address", flat=True))
     if len(linked - {address}) >= MAX_WALLETS:
         raise TooManyWallets(f"An account has at most {MAX_WALLETS} wallets: unlink one of them first.")
     Wallet.objects.bulk_create([Wallet(address=address)], ignore_conflicts=True)
-    wallet = Wallet.objects.filter(pk=address)
-    if not can_move:
-        wallet = wallet.filter(Q(account=None) | Q(account=account))
-    if not wallet.update(account=account):
+    others = HAS_NO_LIMIT if can_move else Q(account=None)
+    if not Wallet.objects.filter(others | Q(account=account), pk=address).update(account=account):
+        if can_move:
+            raise AccountHasLimit
         raise WalletLinkedElsewhere("This wallet is linked to another account. It has to be unlinked there first.")
     return address not in linked
 
@@ -90,15 +101,20 @@ def refresh_if_available(address: str, *, now: datetime) -> Wallet:
 
 
 def unlink_wallet(address: str, *, caller: Caller) -> None:
-    """Unlink a wallet; a key of its account may do so, and the wallet itself. One statement.
+    """Unlink a wallet; a key of its account may do so, and the wallet itself if the account has no spending limit.
 
-    Raises NotFound if it is not linked to the caller's account, and as `authorize_account`.
+    One statement. Raises NotFound if it is not linked to the caller's account, AccountHasLimit, and as
+    `authorize_account`.
     """
     proven = caller.challenge_wallet if caller.key else caller.wallet
     linked = Wallet.objects.filter(pk=address, account__isnull=False)
-    if address != proven:
-        linked = linked.filter(account=authorize_account(caller)) if caller.key or proven is None else linked.none()
-    if not linked.update(account=None):
+    if address == proven:
+        allowed = linked.filter(HAS_NO_LIMIT)
+    else:
+        allowed = linked.filter(account=authorize_account(caller)) if caller.key or proven is None else linked.none()
+    if not allowed.update(account=None):
+        if address == proven and linked.exists():
+            raise AccountHasLimit
         raise NotFound("There is no such linked wallet.")
 
 

@@ -138,10 +138,10 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     for step in ("eth_requestAccounts", "personal_sign", "eth_signTypedData_v4"):
         page.evaluate("method => { window.ethereum.rejects = method; }", step)
         pay.click()
-        page.get_by_text("You rejected the request in your wallet. Nothing was charged.").wait_for()
+        status.filter(has_text="You rejected the request in your wallet. Nothing was charged.").wait_for()
     page.evaluate("() => { Object.assign(window.ethereum, {rejects: null, chain: '0x1', knowsChain: false}); }")
     pay.click()
-    page.get_by_text("Your wallet is on another network.").wait_for()
+    status.filter(has_text="Your wallet is on another network.").wait_for()
     page.evaluate("() => { window.ethereum.knowsChain = true; }")
     page.route(
         "**/v1/exports",
@@ -152,9 +152,14 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
         ),
     )
     pay.click()
-    page.get_by_text("This wallet does not have enough USDC").wait_for()
+    status.filter(has_text="This wallet does not have enough USDC").wait_for()
     page.unroute("**/v1/exports")
-    # The answer to the payment is lost twice: the same payment is sent again.
+    # A tab that has lost its connection for a while, so that it is not updated.
+    stale = page.context.new_page()
+    stale.route("**/state*", lambda route: route.abort())
+    inject(stale, key_of(site, "enterprise")["private_key"])
+    stale.goto(unpaid)
+    # The answer to the payment is lost, then the rate limit is reached: the same payment is sent again.
     before, sent = income(site), []
 
     def lose(route: Any) -> None:
@@ -165,8 +170,9 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
         sent.append(payment)
         if len(sent) == 1:
             route.fetch()
-        if len(sent) < 3:
             route.abort()
+        elif len(sent) == 2:
+            route.fulfill(status=429, json={"error": {"code": "rate_limit_exceeded", "message": "Too many requests."}})
         else:
             route.continue_()
 
@@ -176,3 +182,7 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     assert (len(sent), len(set(sent))) == (3, 1)
     assert income(site) - before == Decimal("0.1")
     assert page.url == unpaid
+    # It does not buy the finished export again.
+    stale.get_by_role("button", name="Pay 0.1 USDC with browser wallet").click()
+    stale.locator("#pay-status").filter(has_text="This export awaits no payment.").wait_for()
+    assert income(site) - before == Decimal("0.1")

@@ -191,7 +191,7 @@ def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=
         caller=ANONYMOUS,
         now=timezone.now(),
     )
-    row = new_claim(sale, signed, tier=FREE)
+    row = new_claim(sale, signed, tier=FREE, account=None)
     row.created_at = row.claimed_at = then
     row.save(force_insert=True)
     return row

@@ -67,6 +67,8 @@ def pay_with_demo_wallet(caller: Caller, export: Export, *, wallet: DemoWallet, 
     """
     wishes = get_wishes(export)
     offer = quote.quote_export(caller, wishes, now=now)
+    # Another request may have paid it since: the same order would buy it again when it has ended.
+    export.refresh_from_db(fields=["status"])
     if export.status != Status.AWAITING_PAYMENT or offer.price_units is None:
         raise ExportNotPayable(offer.refused or "This export awaits no payment. Nothing was charged.")
     bought = checkout.order_export(

@@ -16,8 +16,11 @@
   }
   box.hidden = false;
   const button = box.querySelector("button");
-  const { address, price, body, exports } = box.dataset;
+  // `export` is the id of an order that exists already.
+  const { address, price, body, exports, export: ordered } = box.dataset;
   const MAX_TRIES = 20, PAUSE_MS = 3000;
+  // The payment was not read: sign-in, too early, rate limit.
+  const UNSENT = [401, 425, 429];
   // Codes of wallets (EIP-1193, EIP-1474, EIP-3085).
   const REJECTED = 4001, REQUEST_OPEN = -32002;
 
@@ -91,20 +94,36 @@
     return { status: response.status, terms: response.headers.get("PAYMENT-REQUIRED"), answer: await response.json() };
   };
 
-  // Sends the same payment until its outcome is known: it is never charged twice. Throws Unknown if it stays unknown.
+  // The page may be old: an order that was paid elsewhere would be bought again when it has ended.
+  const requireUnpaid = async (token) => {
+    if (!ordered) return;
+    const response = await fetch(`/v1/exports/${ordered}`, { headers: { Authorization: `Bearer ${token}` }, cache: "no-store" });
+    const answer = await response.json();
+    if (!response.ok) throw new Refused(reasonOf(answer));
+    if (answer.status !== "awaiting_payment") throw new Refused(texts["not-awaiting"]);
+  };
+
+  const isUncharged = (answer) => /nothing was charged/i.test(reasonOf(answer));
+
+  // Sends the same payment until its outcome is known: it is never charged twice. Throws Unknown if it stays unknown:
+  // after an answer was lost, only an order or an answer that says that nothing was charged is an outcome.
   const send = async (token, payment) => {
+    let isAmbiguous = false, result;
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      result = undefined;
       try {
-        const result = await order(token, payment);
-        if (result.status < 500) return result;
-        if (codeOf(result.answer) === "facilitator_unavailable" && tries === MAX_TRIES) throw new Refused(reasonOf(result.answer));
-      } catch (error) {
+        result = await order(token, payment);
+      } catch {
         // The connection or the answer was lost.
-        if (error instanceof Refused) throw error;
       }
+      const isUnsent = result && (UNSENT.includes(result.status) || codeOf(result.answer) === "facilitator_unavailable");
+      const isAnswer = result && !isUnsent && result.status !== 408 && result.status < 500;
+      if (isAnswer && (!isAmbiguous || result.status === 202 || isUncharged(result.answer))) return result;
+      isAmbiguous ||= !isUnsent;
       if (tries < MAX_TRIES) await pause();
     }
-    throw new Unknown();
+    if (isAmbiguous) throw new Unknown();
+    throw new Refused(reasonOf(result.answer));
   };
 
   const pay = async () => {
@@ -112,10 +131,13 @@
     if (!accounts.some((each) => each.toLowerCase() === address)) throw new Refused(texts["other-address"]);
     status.textContent = texts["sign-in"];
     const token = await signIn();
+    await requireUnpaid(token);
     let result = await order(token);
     if (result.status === 402) {
       status.textContent = texts.confirm;
       const payment = await sign(JSON.parse(atob(result.terms)));
+      // Wallets may take minutes.
+      await requireUnpaid(token);
       status.textContent = texts.paying;
       result = await send(token, payment);
     }

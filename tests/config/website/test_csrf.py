@@ -39,6 +39,22 @@ def test_passwords_are_not_repeated(browser: Client) -> None:
     page = browser.post("/account/login/", {"login": "a@example.com", "password": "hunter2"}, headers=OWN).content
     assert b"a@example.com" in page
     assert b"hunter2" not in page
+    # Without its password the form cannot be submitted.
+    assert b"Submit again" not in page
+    assert b'<a class="button" href="http://testserver/dashboard/x/settings">Open the page again</a>' in page
+
+
+def test_fields_whose_name_contains_code_are_repeated(venue: Venue, browser: Client) -> None:
+    path = f"/dashboard/{venue.public_id}/settings/save/details"
+    page = browser.post(path, {"postal_code": "00184", "code": ""}, headers=OWN).content
+    assert b'<input type="hidden" name="postal_code" value="00184">' in page
+    assert b"Submit again" in page
+
+
+def test_forms_of_the_guest_register_are_offered_again(venue: Venue) -> None:
+    path = f"/dashboard/{venue.public_id}/guests/rsv_x/merge"
+    response = Client().post(path, {"with": "rsv_y"}, headers=OWN)
+    assert (response.status_code, b"Submit again" in response.content) == (403, True)
 
 
 @pytest.mark.parametrize("headers", [{"origin": "https://evil.example"}, {}])
@@ -57,7 +73,7 @@ def test_signed_out_users_are_asked_to_sign_in_first(client: Client) -> None:
 
 
 def test_a_form_that_is_sent_signed_out_is_offered_again_after_sign_in(venue: Venue) -> None:
-    path, typed = "/dashboard/you", {"first_name": "Ada", "new_password": "hunter2"}
+    path, typed = "/dashboard/you", {"first_name": "Ada", "new_password": ""}
     owner = users.membership(venue).user
     browser = Client(enforce_csrf_checks=True)
     browser.get("/account/login/")
@@ -68,7 +84,6 @@ def test_a_form_that_is_sent_signed_out_is_offered_again_after_sign_in(venue: Ve
     assert '<a href="/account/login/" target="_blank">Sign in</a> first.' in page
     assert f'<form method="post" action="{path}" data-fresh-token>' in page
     assert '<input type="hidden" name="first_name" value="Ada">' in page
-    assert "hunter2" not in page
 
     # In another tab. The script of the page takes the token of the new session.
     browser.force_login(owner)

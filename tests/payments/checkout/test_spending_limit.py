@@ -13,7 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import mail_outbox
 from accounts.models import OutgoingMail, Venue
+from framework.encryption import decrypt
 from framework.errors import ApiError
 from payments.checkout.spending_limit import SpendingLimitReached
 from payments.devchain.wallets import Wallet as Key
@@ -122,13 +124,21 @@ def test_a_threshold_is_mailed_once_a_month(key: Key, limit: Limit) -> None:
     assert len(subjects()) == 3
 
 
-def test_a_refusal_below_the_limit_is_mailed_as_reached(key: Key, limit: Limit) -> None:
+def test_a_refusal_below_the_limit_is_mailed_as_such_once_a_month(key: Key, limit: Limit) -> None:
     limit("0.003", percents=(90, 100))
     buy(paid_by(key))
     assert subjects() == []
     for _ in range(2):
         assert isinstance(refused(paid_by(key)), SpendingLimitReached)
-    assert [subject for _, subject in subjects()] == ["Trattoria Ltd has reached its spending limit"]
+    refusal = "A payment of Trattoria Ltd would exceed its spending limit and was refused"
+    assert [subject for _, subject in subjects()] == [refusal]
+    text = decrypt(OutgoingMail.objects.get().text, purpose=mail_outbox.PURPOSE)
+    assert "a payment of 0.002 USDC was refused and not charged" in text
+    assert "have paid 0.002 of 0.003 USDC" in text
+    # The limit is reached later, and then that is mailed.
+    Billing.objects.update(monthly_limit_usdc=Decimal("0.004"))
+    buy(paid_by(key))
+    assert [subject for _, subject in subjects()] == [refusal, "Trattoria Ltd has reached its spending limit"]
 
 
 def test_money_that_goes_back_leaves_the_limit_free(key: Key, limit: Limit) -> None:
@@ -152,8 +162,19 @@ def test_money_that_was_sent_already_is_not_refused_and_counts(key: Key, limit: 
     assert Payment.objects.filter(state=Payment.State.REFUND_DUE).count() == 1
 
 
-def test_other_accounts_and_unlinked_wallets_have_no_limit(key: Key, limit: Limit) -> None:
-    limit("0.001")
+def test_the_account_at_the_time_of_a_payment_counts(key: Key, limit: Limit, venue: Venue) -> None:
+    Wallet.objects.update(account=None)
+    buy(paid_by(key))
+    limit("0.002")
+    Wallet.objects.update(account=venue.account)
+    # What the wallet has paid before does not count.
+    buy(paid_by(key))
     assert isinstance(refused(paid_by(key)), SpendingLimitReached)
+    # Other payers have no limit.
     Wallet.objects.update(account=None)
     assert isinstance(buy(paid_by(key)), Receipt)
+    # What it has paid for the account still counts.
+    Wallet.objects.update(account=venue.account)
+    assert isinstance(refused(paid_by(key)), SpendingLimitReached)
+    accounts = [payment.account_id for payment in Payment.objects.order_by("created_at")]
+    assert accounts == [None, venue.account.pk, None]

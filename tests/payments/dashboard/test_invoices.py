@@ -2,7 +2,7 @@
 
 import io
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from html import unescape
 from typing import Any
@@ -132,6 +132,20 @@ def test_a_final_invoice_keeps_its_wallets_name_and_address(venue: Venue, owner:
     assert Invoice.objects.count() == 1
 
 
+def test_payments_stay_on_the_invoice_of_their_account(venue: Venue, other_venue: Venue, owner: Client) -> None:
+    paid(1, "0.002")
+    refunded(2, "0.3", confirmed_at=OCTOBER)
+    # Before the first opening.
+    Wallet.objects.update(account=other_venue.account)
+    found = load(venue.account)
+    assert (found.charged, found.refunded) == (Decimal("0.302"), Decimal("0.3"))
+    assert found.wallets == (ledger_builders.PAYER,)
+    (month,) = statement.list_months(venue.account, now=NOVEMBER)
+    assert (month.payments, month.total) == (2, Decimal("0.002"))
+    assert statement.list_months(other_venue.account, now=NOVEMBER) == []
+    assert statement.load_statement(other_venue.account, month.month, now=NOVEMBER) is None
+
+
 def test_a_month_is_preliminary_until_an_hour_after_its_end(venue: Venue, owner: Client) -> None:
     paid(1, "0.002")
     end = datetime(2026, 11, 1, tzinfo=UTC)
@@ -157,6 +171,17 @@ def test_many_lines_fill_pages_and_very_many_are_summed_by_day(
     summed = load(venue.account)
     assert [(line.reference, line.amount) for line in summed.lines] == [("60 times 0.002", Decimal("0.12"))] * 2
     assert summed.charged == Decimal("0.24")
+    assert "Lines sum several payments" in " ".join(pages_of(pdf.render_invoice(summed))[0].split())
+    assert "Lines sum several payments" not in " ".join(pages[0].split())
+    # Each amount is another one, as of plain transfers.
+    monkeypatch.setattr(statement, "MAX_LINES", 1)
+    for number in (200, 201):
+        refunded(number, "0.3", confirmed_at=OCTOBER)
+    by_month = load(venue.account)
+    assert [(line.at, line.reference, line.text, line.amount) for line in by_month.lines] == [
+        (date(2026, 10, 1), "122 payments of the month", "context", Decimal("0.84")),
+        (date(2026, 10, 1), "2 refunds of the month", "Refund: context", Decimal("-0.6")),
+    ]
 
 
 @pytest.mark.parametrize("month", ["2026-09", "2026-13", "0000-01", "1e4", "pay_1"])

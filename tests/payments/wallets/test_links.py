@@ -14,7 +14,7 @@ from pytest_django import Settings
 from accounts.models import Venue
 from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
-from payments.models import SpentChallenge, Wallet
+from payments.models import Billing, SpentChallenge, Wallet
 from tests.payments.signing import client_of, header_of, signature_of, signed_challenge
 from tests.support import builders
 from tests.support.live_server import NOWHERE
@@ -225,6 +225,24 @@ def test_other_callers_cannot_unlink_a_wallet(api: Client, other_api: Client, wa
     for other in (other_api, client_of(wallets["premium"])):
         assert outcome(other.delete(at(wallets["pro"]))) == (404, "not_found")
     assert account_of(wallets["pro"]) == "Trattoria Ltd"
+
+
+def test_a_wallet_does_not_leave_an_account_with_a_limit(
+    api: Client, other_api: Client, venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    link(api, wallets["pro"])
+    Billing.objects.create(account=venue.account, monthly_limit_usdc=5)
+    signed = header_of(wallets["pro"])
+    for refused in (
+        client_of(wallets["pro"]).delete(at(wallets["pro"])),
+        other_api.delete(at(wallets["pro"]), headers=signed),
+        link(other_api, wallets["pro"]),
+    ):
+        assert outcome(refused) == (400, "invalid_request")
+        assert "has a spending limit" in refused.json()["error"]["message"]
+    assert account_of(wallets["pro"]) == "Trattoria Ltd"
+    assert link(api, wallets["pro"]).status_code == 200
+    assert api.delete(at(wallets["pro"])).status_code == 204
 
 
 # At once
