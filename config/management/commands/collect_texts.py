@@ -145,7 +145,9 @@ def by_key(texts: Catalog) -> dict[Key, tuple[str, ...]]:
 
 
 def texts_of_guests() -> frozenset[Key]:
-    return frozenset(key for path, key in marked_texts() if path.startswith(GUEST_PATHS) and path not in STAFF_EXCEPTIONS)
+    return frozenset(
+        key for path, key in marked_texts() if path.startswith(GUEST_PATHS) and path not in STAFF_EXCEPTIONS
+    )
 
 
 def all_texts() -> frozenset[Key]:
