@@ -17,21 +17,28 @@ from accounts.models import SavedFilter, User
 from framework.django_internals import model_admins
 
 MAX_OF_USER = 100
-# Parameters of an address that are of one visit: the page, an error, and pages in a window.
-NOT_SAVED = ("p", "e", "_popup", "_to_field")
-# Its searches name guests, whose erasure would leave them here.
-LIST_OF_GUESTS = "reservations_reservation"
+# The parameter of the order of a list.
+ORDER = "o"
 
 
 class SavedFilterForm(forms.ModelForm[SavedFilter]):
+    def __init__(self, *args: Any, filter_names: tuple[str, ...], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.filter_names = filter_names
+
     class Meta:
         model = SavedFilter
         fields = ("name", "query", "is_shared")
 
     def clean_query(self) -> str:
+        """Keep the order and the filters of the list.
+
+        Searches and other fields, such as an address of mail, may name people, whose erasure would leave them here.
+        """
         query = QueryDict(self.cleaned_data["query"], mutable=True)
-        for name in (*NOT_SAVED, *(("q",) if self.instance.list_name == LIST_OF_GUESTS else ())):
-            query.pop(name, None)
+        for name in list(query):
+            if name != ORDER and not f"{name}__".startswith(self.filter_names):
+                del query[name]
         return query.urlencode()
 
 
@@ -72,6 +79,17 @@ def admins_by_name(site: AdminSite) -> dict[str, ModelAdmin[Any]]:
     return {f"{each.opts.app_label}_{each.opts.model_name}": each for each in model_admins(site).values()}
 
 
+def list_filter_names(model_admin: ModelAdmin[Any], request: HttpRequest) -> tuple[str, ...]:
+    """The beginnings of the parameters of the list's filters: `status__`."""
+    names = []
+    for each in model_admin.get_list_filter(request):
+        if isinstance(each, type):
+            names.append(str(each.parameter_name))  # type: ignore[attr-defined]  # a SimpleListFilter
+        else:
+            names.append(each if isinstance(each, str) else each[0])
+    return tuple(f"{name}__" for name in names)
+
+
 def save(site: AdminSite, request: HttpRequest, list_name: str) -> HttpResponse:
     """Save the filters of a list. A name of the user's own is overwritten."""
     model_admin = admins_by_name(site).get(list_name)
@@ -80,7 +98,7 @@ def save(site: AdminSite, request: HttpRequest, list_name: str) -> HttpResponse:
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
     row = SavedFilter(user=cast("User", request.user), list_name=list_name, created_at=timezone.now())
-    form = SavedFilterForm(request.POST, instance=row)
+    form = SavedFilterForm(request.POST, instance=row, filter_names=list_filter_names(model_admin, request))
     url = reverse(f"admin:{list_name}_changelist")
     if not form.is_valid():
         messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))

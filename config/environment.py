@@ -1,5 +1,6 @@
 """Environment variables as typed values. An empty variable, as compose files pass it, counts as unset."""
 
+import base64
 import os
 import re
 from collections.abc import Collection
@@ -9,6 +10,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
@@ -34,6 +36,18 @@ def token(name: str) -> str:
     if not (value.isascii() and value.isprintable()):
         raise WrongValue(name, "a token of printable ASCII characters")
     return value
+
+
+def vapid_key(name: str) -> ec.EllipticCurvePrivateKey | None:
+    """A private key of P-256 as tools of web push write it: its 32 bytes in base64url, without padding."""
+    value = text(name, "")
+    if not value:
+        return None
+    try:
+        data = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
+        return ec.derive_private_key(int.from_bytes(data), ec.SECP256R1())
+    except ValueError as error:
+        raise WrongValue(name, "a private key of P-256, its 32 bytes in base64url") from error
 
 
 def is_set(name: str) -> bool:

@@ -37,7 +37,10 @@ class AssigneeForm(forms.Form):
 
 
 class AssignableAdmin(BoundedActions):
-    """Adds the column `assignee`, AssigneeFilter and ASSIGNMENT_ACTIONS, which a subclass names in its lists."""
+    """Adds the column `assignee`, AssigneeFilter and ASSIGNMENT_ACTIONS, which a subclass names in its lists.
+
+    Who may view a row may take it: an assignment changes nothing else.
+    """
 
     @admin.display(description="Assignee")
     def assignee(self, row: Any) -> str:
@@ -64,6 +67,8 @@ class AssignableAdmin(BoundedActions):
         "Take: assign to me",
         message="These rows are assigned to you. Rows of others stay theirs.",
         confirm_label="Take",
+        permissions=["view"],
+        applies_to=lambda rows: rows.exclude(pk__in=Assignment.objects.subquery_of_keys(rows.model)),
     )
     def take(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         self.take_rows(request, list(queryset.order_by().values_list("pk", flat=True)))
@@ -80,6 +85,7 @@ class AssignableAdmin(BoundedActions):
         "Release: assign to no user",
         message="Those of these rows that are assigned to you are no longer assigned.",
         confirm_label="Release",
+        permissions=["view"],
     )
     def release(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         self.release_rows(request, list(queryset.order_by().values_list("pk", flat=True)))
@@ -89,7 +95,7 @@ class AssignableAdmin(BoundedActions):
         level = messages.SUCCESS if released else messages.WARNING
         self.message_user(request, f"{released} released.", level)
 
-    @admin.action(description="Assign to…", permissions=["change"])
+    @admin.action(description="Assign to…", permissions=["view"])
     def assign(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         form = AssigneeForm(request.POST if "confirmed" in request.POST else None)
         if not form.is_valid():

@@ -155,8 +155,12 @@ def send_pushes(pushes: Sequence[tuple[AlertSubscription, Sequence[Alert]]], *, 
     with ThreadPoolExecutor(THREADS, thread_name_prefix="push") as threads:
         attempts = []
         for subscription, alerts in pushes:
-            with translation.override(subscription.membership.user.language or None):
-                message = build_message(subscription, alerts)
+            try:
+                with translation.override(subscription.membership.user.language or None):
+                    message = build_message(subscription, alerts)
+            except Exception:
+                logger.exception("Alerts of subscription %s cannot be sent", subscription.pk)
+                continue
             of_user = devices.get(subscription.membership.user_id, [])
             futures = [threads.submit(web_push.send, device, message, now=now) for device in of_user]
             attempts.append((subscription, alerts, of_user, futures))
@@ -178,20 +182,29 @@ def record_push(
     now: datetime,
 ) -> bool:
     """Store what came of a message to the browsers of a member; return whether one of them has accepted it."""
-    gone = [device.pk for device, outcome in zip(devices, outcomes, strict=True) if outcome.status in (404, 410)]
+    results = list(zip(devices, outcomes, strict=True))
+    gone = [device.pk for device, outcome in results if web_push.is_gone(device, outcome)]
     PushDevice.objects.filter(pk__in=gone).delete()
-    failed = [outcome for outcome in outcomes if not outcome.is_delivered and outcome.status not in (404, 410)]
+    postponed = [outcome.postponed_for for outcome in outcomes if outcome.postponed_for is not None]
+    failed = [
+        outcome
+        for device, outcome in results
+        if not outcome.is_delivered and outcome.postponed_for is None and device.pk not in gone
+    ]
     with transaction.atomic():
         if any(outcome.is_delivered for outcome in outcomes):
             finish(subscription, alerts, State.SENT, next_send_at=now + MIN_INTERVAL)
             return True
+        if postponed and not failed:
+            # No attempt was made.
+            rows = AlertSubscription.objects.filter(pk=subscription.pk)
+            rows.update(next_send_at=now + max(postponed))
+            return False
         if not failed:
             # No browser of the member shows notifications.
             finish(subscription, alerts, State.DROPPED, next_send_at=now)
             return False
-        logger.warning(
-            "Push to subscription %s failed: %s", subscription.pk, failed[0].error or failed[0].status or "busy"
-        )
+        logger.warning("Push to subscription %s failed: %s", subscription.pk, failed[0].error or failed[0].status)
         if subscription.attempts + 1 >= MAX_ATTEMPTS:
             finish(subscription, alerts, State.FAILED, next_send_at=now)
             return False

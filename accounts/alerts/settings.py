@@ -79,6 +79,7 @@ def add_device(
                 "user": user,
                 "public_key": keys[0],
                 "auth_secret": keys[1],
+                "server_key": web_push.public_key(),
                 "name": name[:100],
                 "created_at": now,
             },

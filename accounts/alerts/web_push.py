@@ -1,6 +1,7 @@
 """Web push: encrypts a message (RFC 8291), signs it (VAPID, RFC 8292) and sends it to a push service (RFC 8030).
 
-The addresses of push services come from browsers, so they pass the guard of webhooks.
+The addresses of push services come from browsers, so they pass the guard of webhooks,
+and have a limit of the same size for each IP address.
 """
 
 import json
@@ -55,9 +56,13 @@ def check_keys(public_key: bytes, auth_secret: bytes) -> None:
         raise InvalidPushDevice("The secret has 16 bytes.", param="auth")
 
 
+def _private_key() -> ec.EllipticCurvePrivateKey:
+    return settings.VAPID_PRIVATE_KEY or _derive_private_key(settings.SECRET_KEY)
+
+
 @lru_cache(maxsize=4)
-def _private_key(secret_key: str) -> ec.EllipticCurvePrivateKey:
-    """Derive the key of this installation: 48 bytes, so that the remainder has no bias."""
+def _derive_private_key(secret_key: str) -> ec.EllipticCurvePrivateKey:
+    """Derive the key of an installation that has set none: 48 bytes, so that the remainder has no bias."""
     order = ec.SECP256R1().group_order
     number = int.from_bytes(derive_key(secret_key, purpose="web push", length=48)) % (order - 1) + 1
     return ec.derive_private_key(number, ec.SECP256R1())
@@ -65,7 +70,7 @@ def _private_key(secret_key: str) -> ec.EllipticCurvePrivateKey:
 
 def public_key() -> bytes:
     """Return the `applicationServerKey` with which browsers subscribe."""
-    key = _private_key(settings.SECRET_KEY).public_key()
+    key = _private_key().public_key()
     return key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
@@ -77,7 +82,7 @@ def build_headers(url: httpcore.URL, *, now: datetime) -> dict[str, str]:
         "exp": int((now + TOKEN_LIFETIME).timestamp()),
         "sub": f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}",
     }
-    signature: dict[str, str] = Vapid02(_private_key(settings.SECRET_KEY)).sign(claims)
+    signature: dict[str, str] = Vapid02(_private_key()).sign(claims)
     return {
         "content-encoding": "aes128gcm",
         "content-type": "application/octet-stream",
@@ -121,6 +126,7 @@ def send(
             timeout_s=timeout_s,
             resolver=resolver,
             ssl_context=http_client.get_ssl_context(),
+            policy="web push",
         )
     except address_limit.AddressBusy as busy:
         return http_client.Outcome(postponed_for=busy.wait)
@@ -129,3 +135,9 @@ def send(
         if reason is None:
             raise
         return http_client.Outcome(error=reason)
+
+
+def is_gone(device: PushDevice, outcome: http_client.Outcome) -> bool:
+    """Whether the browser does not show notifications any more: it is gone, or has subscribed with another key."""
+    has_other_key = bytes(device.server_key) != public_key()
+    return outcome.status in (404, 410) or (outcome.status in (401, 403) and has_other_key)

@@ -108,6 +108,7 @@ class PushDevice(models.Model):
     endpoint = models.CharField(max_length=1000, unique=True)
     public_key = models.BinaryField(max_length=65)
     auth_secret = models.BinaryField(max_length=16)
+    server_key = models.BinaryField(max_length=65, db_default=b"", help_text="Our public key that it subscribed with")
     name = models.CharField(max_length=100, help_text="Browser and system, from its User-Agent")
     created_at = models.DateTimeField()
 

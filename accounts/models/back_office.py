@@ -35,7 +35,8 @@ class Assignments(models.QuerySet["Assignment"]):
     """Changes the assignees of rows by their keys; a row has at most one assignee, by a unique constraint."""
 
     def of_model(self, model: type[models.Model]) -> "Assignments":
-        return self.filter(queue=model._meta.label_lower)
+        """Those of active users: rows of others have no assignee."""
+        return self.filter(queue=model._meta.label_lower, user__is_active=True)
 
     def subquery_of_keys(self, model: type[models.Model]) -> models.QuerySet[Any]:
         """The primary keys of the assigned rows, as a subquery of the type of the model's key."""
@@ -46,8 +47,10 @@ class Assignments(models.QuerySet["Assignment"]):
     def take(self, model: type[models.Model], keys: Iterable[Any], *, user: User, now: datetime) -> int:
         """Assign the rows that have no assignee to the user. Returns how many of the rows are theirs now."""
         rows = _build(model, keys, user, now)
+        ids = [row.object_id for row in rows]
+        self.filter(queue=model._meta.label_lower, object_id__in=ids, user__is_active=False).delete()
         self.bulk_create(rows, ignore_conflicts=True)
-        return self.of_model(model).filter(object_id__in=[row.object_id for row in rows], user=user).count()
+        return self.of_model(model).filter(object_id__in=ids, user=user).count()
 
     def assign(self, model: type[models.Model], keys: Iterable[Any], *, user: User, now: datetime) -> int:
         """Assign the rows to the user, whoever had them."""
@@ -64,6 +67,10 @@ class Assignments(models.QuerySet["Assignment"]):
         """End the user's own assignments of the rows. Returns how many there were."""
         return self.of_model(model).filter(object_id__in=[str(key) for key in keys], user=user).delete()[0]
 
+    def end(self, model: type[models.Model], keys: Iterable[Any]) -> None:
+        """Delete the assignments of rows that have been decided, whoever had them."""
+        self.filter(queue=model._meta.label_lower, object_id__in=[str(key) for key in keys]).delete()
+
     def emails(self, model: type[models.Model], keys: Iterable[Any]) -> Mapping[str, str]:
         """The assignees of these rows by key, as text. One query."""
         rows = self.of_model(model).filter(object_id__in=[str(key) for key in keys])
@@ -71,7 +78,7 @@ class Assignments(models.QuerySet["Assignment"]):
 
 
 class Assignment(models.Model):
-    """A row of a queue that a user of our staff works on. It stays when the row has left the queue."""
+    """A row of a queue that a user of our staff works on. A decision about the row deletes it."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     queue = models.CharField(max_length=100, help_text="The model of the row: catalogue.report")

@@ -21,12 +21,12 @@ class AddressBusy(Exception):
         self.wait = wait
 
 
-def check(address: str) -> None:
-    """Count a request to an address, of IPv6 to its /64. Raises AddressBusy."""
+def check(address: str, *, policy: str = "webhooks") -> None:
+    """Count a request to an address, of IPv6 to its /64. Each policy has its own count. Raises AddressBusy."""
     if not settings.WEBHOOK_ADDRESS_LIMIT:
         return
     parsed = ip_address(address)
     target = str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else address
-    counted = counter.count("webhooks", counter.hash_bucket(target), window_s=WINDOW_S)
+    counted = counter.count(policy, counter.hash_bucket(target), window_s=WINDOW_S)
     if counted.count > settings.WEBHOOK_ADDRESS_LIMIT:
         raise AddressBusy(timedelta(seconds=max(1, counted.ends_at - counted.now)))

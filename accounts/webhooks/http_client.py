@@ -143,9 +143,13 @@ def post(
     timeout_s: float,
     resolver: ssrf_guard.Resolver,
     ssl_context: ssl.SSLContext,
+    policy: str = "webhooks",
 ) -> Outcome:
-    """Send the request on a connection of its own. Raises AddressForbidden, OSError and httpcore's errors."""
-    guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(timeout_s), resolver=resolver)
+    """Send the request on a connection of its own. Raises AddressForbidden, AddressBusy, OSError, httpcore's errors.
+
+    `policy` names the count of requests to the address (address_limit).
+    """
+    guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(timeout_s), resolver=resolver, policy=policy)
     with (
         httpcore.ConnectionPool(ssl_context=ssl_context, network_backend=guard) as connections,
         connections.stream("POST", url, headers=list(headers.items()), content=body) as response,

@@ -207,8 +207,9 @@ class DeadlineStream(httpcore.NetworkStream):
 class GuardedBackend(httpcore.NetworkBackend):
     """Opens connections to checked addresses only."""
 
-    def __init__(self, *, deadline: Deadline, resolver: Resolver = resolve) -> None:
+    def __init__(self, *, deadline: Deadline, resolver: Resolver = resolve, policy: str = "webhooks") -> None:
         self.deadline = deadline
+        self.policy = policy
         self.resolver = resolver
 
     def connect_tcp(
@@ -223,7 +224,7 @@ class GuardedBackend(httpcore.NetworkBackend):
         host = host.strip("[]")
         addresses = resolve_allowed(host, port, resolver=self.resolver, timeout_s=self.deadline.timeout_s())
         for position, address in enumerate(addresses):
-            address_limit.check(str(address))
+            address_limit.check(str(address), policy=self.policy)
             share = self.deadline.timeout_s() / (len(addresses) - position)
             try:
                 connection = socket.create_connection((str(address), port), timeout=share)

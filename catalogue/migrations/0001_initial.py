@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
         BtreeGistExtension(),
         BtreeGinExtension(),
         run_sql_files("catalogue", "mercator"),
-        run_sql_files("orders", "fold"),
+        run_sql_files("framework", "fold"),
         migrations.CreateModel(
             name="Source",
             fields=[

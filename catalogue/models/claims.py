@@ -67,6 +67,6 @@ class RestaurantClaim(models.Model):
         indexes = [models.Index(fields=["state", "created_at"], name="claim_oldest_of_state")]
 
     def __str__(self) -> str:
-        return f"{self.restaurant_id}: {self.venue_id}"
+        return self.public_id
 
     public_id = PublicId("clm")

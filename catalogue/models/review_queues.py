@@ -37,7 +37,7 @@ class MatchCandidate(models.Model):
         indexes = [models.Index(fields=["state", "-score", "id"], name="match_candidate_by_score")]
 
     def __str__(self) -> str:
-        return f"{self.first_id} / {self.second_id}"
+        return f"{self.first} / {self.second}"
 
 
 class Report(models.Model):
@@ -95,4 +95,4 @@ class Report(models.Model):
         indexes = [models.Index(fields=["state", "created_at"], name="report_oldest_of_state")]
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.restaurant_id}"
+        return self.get_kind_display()

@@ -75,6 +75,8 @@ MCP_ALLOWED_ORIGINS = env.origins("MCP_ALLOWED_ORIGINS")
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
 # Requests a minute to one IP address. 0, here and below: without limit.
 WEBHOOK_ADDRESS_LIMIT = env.number("WEBHOOK_ADDRESS_LIMIT", 1_200)
+# The key of web push. None: one derived from SECRET_KEY.
+VAPID_PRIVATE_KEY = env.vapid_key("VAPID_PRIVATE_KEY")
 # The networks in which venues may have printers: for an installation in the network of its venues.
 env.demand_extra("PRINTER_NETWORKS", "printing", "escpos")
 PRINTER_NETWORKS = env.networks("PRINTER_NETWORKS")

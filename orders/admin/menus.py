@@ -171,6 +171,10 @@ class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeT
         """The dishes of one menu are sorted by any column; all dishes are too many."""
         return self.list_display if OF_MENU in request.GET else ()
 
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """The dishes of one menu in its order; all dishes by the key, because no index has the order of menus."""
+        return self.ordering if OF_MENU in request.GET else ["-pk"]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
         return super().get_queryset(request).select_related("menu__venue", "category")
 

@@ -269,8 +269,10 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         if sums.priced:
             text = format_money(value, currency)
         else:
-            text = ngettext("%(count)s order", "%(count)s orders", 1 if value == 1 else 2)
-            text %= {"count": format_number(round(value, 1))}
+            count = round(value, 1)
+            # gettext takes whole numbers only.
+            whole = int(count) if count == int(count) else 2
+            text = ngettext("%(count)s order", "%(count)s orders", whole) % {"count": format_number(count)}
         return _("%(name)s: %(value)s") % {"name": row.name, "value": text}
 
     columns = [

@@ -62,6 +62,8 @@ def load_settings() -> dict[str, Any]:
         ("STATEMENT_TIMEOUT_MS", "2147483648"),
         ("LOCK_TIMEOUT_MS", "3s"),
         ("TRUSTED_PROXIES", "abc"),
+        ("VAPID_PRIVATE_KEY", "not base64url"),
+        ("VAPID_PRIVATE_KEY", "AAAA"),
         ("TRUSTED_PROXIES", "-1"),
         ("CONN_MAX_AGE", "abc"),
         ("LOG_LEVEL", "FOO"),

@@ -17,7 +17,10 @@ from framework.errors import ApiError
 
 
 class DefaultFilter(admin.SimpleListFilter):
-    """A filter whose first choice is the default; "all" is the last."""
+    """A filter whose first choice is the default; "all" is the last.
+
+    Rows that an action names by their keys may be of any choice: another user can have decided one in the meantime.
+    """
 
     def choices(self, changelist: Any) -> Any:
         return list(super().choices(changelist))[1:]
@@ -26,7 +29,8 @@ class DefaultFilter(admin.SimpleListFilter):
         return super().value() or str(self.lookup_choices[0][0])
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() == "all" or request.method == "POST":
+        names_rows = request.method == "POST" and request.POST.get("select_across", "0") in ("", "0")
+        if self.value() == "all" or names_rows:
             return queryset
         return self.apply_choice(queryset)
 
@@ -122,6 +126,7 @@ class ReviewQueueAdmin(AssignableAdmin, LargeTableAdmin):
         if message is None:
             self.message_user(request, error, messages.ERROR)
             return HttpResponseRedirect(self.page_url(row.pk))
+        Assignment.objects.end(self.model, [row.pk])
         self.message_user(request, message, messages.SUCCESS)
         if following is None:
             following = self.open_rows().values_list("pk", flat=True).first()

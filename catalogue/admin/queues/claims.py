@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssigneeFilter
-from accounts.models import User
+from accounts.models import Assignment, User
 from catalogue.admin.queues.base import DefaultFilter, ReviewQueueAdmin
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.claims import commands
@@ -105,5 +105,6 @@ class RestaurantClaimAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
             except ApiError as refusal:
                 self.message_user(request, f"{claim.restaurant}: {refusal.message}", messages.ERROR)
                 continue
+            Assignment.objects.end(RestaurantClaim, [claim.pk])
             transaction.on_commit(partial(enqueue_slot_generation, claim.restaurant_id))
             self.message_user(request, f"{claim.venue} no longer keeps {claim.restaurant}.", messages.SUCCESS)

@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssigneeFilter
+from accounts.models import Assignment
 from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
 from catalogue.admin.restaurants.mini_map import render_map
 from catalogue.matching import duplicate_review
@@ -117,16 +118,17 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
     def _decide_pairs(
         self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], message: str
     ) -> None:
-        now, decided = timezone.now(), 0
+        now, decided = timezone.now(), []
         for pair in queryset.select_related("first", "second").order_by("pk"):
             try:
                 decide(pair, by=request.user.pk, now=now)
             except ApiError as refusal:
                 self.message_user(request, f"{pair.first} and {pair.second}: {refusal.message}", messages.WARNING)
             else:
-                decided += 1
+                decided.append(pair.pk)
+        Assignment.objects.end(MatchCandidate, decided)
         if decided:
-            self.message_user(request, message.format(decided), messages.SUCCESS)
+            self.message_user(request, message.format(len(decided)), messages.SUCCESS)
 
 
 def apart(first: Restaurant, second: Restaurant) -> str | None:

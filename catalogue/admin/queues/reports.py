@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssigneeFilter
-from accounts.models import User
+from accounts.models import Assignment, User
 from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.admin.restaurants.mini_map import render_map
@@ -125,7 +125,9 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
     ) -> None:
         """Decide the reports, and add messages: how many were decided now, and how many had been before."""
         staff, now = cast("User", request.user), timezone.now()
-        outcomes = [decide(report, staff=staff, now=now) for report in chosen]
+        rows = list(chosen)
+        outcomes = [decide(report, staff=staff, now=now) for report in rows]
+        Assignment.objects.end(Report, [report.pk for report in rows])
         for outcome, word, level in ((True, decision, messages.SUCCESS), (False, "already decided", messages.ERROR)):
             if number := outcomes.count(outcome):
                 reports_were = "1 report was" if number == 1 else f"{number} reports were"

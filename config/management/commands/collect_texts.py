@@ -21,7 +21,7 @@ ROOT = Path(settings.BASE_DIR)
 APPS = ("accounts", "catalogue", "config", "framework", "orders", "payments", "reservations", "templates")
 # Guests read the texts of these folders and modules, in all of settings.LANGUAGES. All others are of the dashboard, in
 # settings.DASHBOARD_LANGUAGES.
-OF_GUESTS = (
+GUEST_PATHS = (
     "catalogue/order_payments/",
     "catalogue/public_pages/",
     "framework/api/fields.py",
@@ -43,7 +43,7 @@ OF_GUESTS = (
     "templates/reservations/self_service/",
 )
 # Of the staff, although they are in these folders.
-OF_STAFF = (
+STAFF_EXCEPTIONS = (
     "orders/ordering_page/forms.py",
     "reservations/booking/table_assignment.py",
     "reservations/booking_page/colors.py",
@@ -145,7 +145,9 @@ def by_key(texts: Catalog) -> dict[Key, tuple[str, ...]]:
 
 
 def texts_of_guests() -> frozenset[Key]:
-    return frozenset(key for path, key in marked_texts() if path.startswith(OF_GUESTS) and path not in OF_STAFF)
+    return frozenset(
+        key for path, key in marked_texts() if path.startswith(GUEST_PATHS) and path not in STAFF_EXCEPTIONS
+    )
 
 
 def all_texts() -> frozenset[Key]:

@@ -1,4 +1,4 @@
--- Deletes the orders of the demo (accounts.demo.rows) with their lines, events and deliveries; returns how many.
+-- Deletes the orders of the demo (accounts.demo.rows) with their lines, events, deliveries and alerts; returns how many.
 -- Each change of an order stores an event, so an order that somebody has changed has an event that is not the demo's.
 WITH deleted AS (
     DELETE FROM orders_order AS placed
@@ -12,5 +12,7 @@ WITH deleted AS (
     DELETE FROM accounts_event AS event USING deleted WHERE event.subject = deleted.id RETURNING event.id
 ), deliveries AS (
     DELETE FROM accounts_webhookdelivery USING events WHERE event_id = events.id
+), alerts AS (
+    DELETE FROM accounts_alert USING events WHERE event_id = events.id
 )
 SELECT count(*) FROM deleted

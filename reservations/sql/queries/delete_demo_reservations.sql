@@ -16,5 +16,7 @@ WITH deleted AS (
     DELETE FROM accounts_event AS event USING deleted WHERE event.subject = deleted.id RETURNING event.id
 ), deliveries AS (
     DELETE FROM accounts_webhookdelivery USING events WHERE event_id = events.id
+), alerts AS (
+    DELETE FROM accounts_alert USING events WHERE event_id = events.id
 )
 SELECT count(*) FROM deleted

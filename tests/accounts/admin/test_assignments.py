@@ -5,21 +5,24 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Assignment, User
-from catalogue.models import Insight, Report
+from accounts.models import Assignment, User, Venue, WebhookEndpoint
+from catalogue.models import Export, Insight, MatchCandidate, Report, RestaurantClaim
 from framework.public_ids import new_id
 from payments.models import Payment
 from tests.catalogue import builders as places
+from tests.catalogue.claims.claim_builders import claimed
 from tests.payments.ledger_builders import refund_due
 from tests.support import builders, users
 
 pytestmark = pytest.mark.django_db
 
 REPORTS = "/admin/catalogue/report/"
+CLAIMS = "/admin/catalogue/restaurantclaim/"
 
 
 def make_reports(number: int) -> list[Report]:
@@ -129,3 +132,55 @@ def test_two_users_who_take_the_same_rows_share_them_out() -> None:
         taken = [threads.submit(take, person, order) for person, order in zip(people, (keys, keys[::-1]), strict=True)]
         numbers = [each.result() for each in taken]
     assert sum(numbers) == 200 == Assignment.objects.count()
+
+
+@pytest.mark.exhaustive
+def test_all_rows_of_a_queue_are_those_that_its_list_shows(venue: Venue, other_venue: Venue) -> None:
+    verified = claimed(places.restaurant(), venue)
+    waiting = claimed(places.restaurant(), other_venue, state="open", decided_at=None)
+    staff, sent = builders.staff(), {"action": "end", "_selected_action": [str(waiting.pk)], "select_across": "1"}
+    page = staff.post(CLAIMS, sent).content.decode()
+    listed = f"<li><bdi>{waiting.public_id}</bdi>, <bdi>{waiting.restaurant}</bdi>, <bdi>{other_venue}</bdi></li>"
+    assert (listed in page, verified.public_id in page) == (True, False)
+    staff.post(CLAIMS, sent | {"confirmed": "yes"})
+    assert [RestaurantClaim.objects.get(pk=row.pk).state for row in (verified, waiting)] == ["verified", "ended"]
+    # A row that is chosen by itself may be of any state.
+    act(staff, "end", [verified], CLAIMS)
+    verified.refresh_from_db()
+    assert verified.state == "ended"
+
+
+@pytest.mark.exhaustive
+def test_a_decision_ends_the_assignment() -> None:
+    reports = make_reports(3)
+    staff = builders.staff()
+    act(staff, "take", reports)
+    staff.post(f"{REPORTS}{reports[0].pk}/change/", {"verdict": "dismiss"})
+    assert Assignment.objects.count() == 2
+    act(staff, "dismiss", reports[1:2])
+    assert [row.object_id for row in Assignment.objects.all()] == [str(reports[2].pk)]
+
+
+def test_a_row_of_an_inactive_user_has_no_assignee() -> None:
+    (report,) = make_reports(1)
+    mine, other = builders.staff(), a_colleague()
+    act(other, "take", [report])
+    User.objects.filter(email="colleague@example.com").update(is_active=False)
+    assert keys_listed(mine, "?assignee=none") == {report.pk}
+    assert act(mine, "take", [report])[-1] == "1 assigned to you."
+    assert keys_listed(mine, "?assignee=mine") == {report.pk}
+
+
+@pytest.mark.exhaustive
+def test_support_takes_what_it_only_views(venue: Venue) -> None:
+    person = users.user(is_staff=True)
+    person.groups.add(Group.objects.get_or_create(name="Support")[0])
+    endpoint = WebhookEndpoint.objects.create(venue=venue, url="https://hooks.example.com", secret=b"x")
+    export = Export.objects.create(dataset="restaurants", format="jsonl", created_at=timezone.now())
+    for row, path in ((endpoint, "/admin/accounts/webhookendpoint/"), (export, "/admin/catalogue/export/")):
+        assert act(users.signed_in(person), "take", [row], path)[-1] == "1 assigned to you."
+
+
+def test_a_pair_of_duplicates_has_the_names_of_its_restaurants() -> None:
+    first, second = places.restaurant(name="Ada's"), places.restaurant(name="Ada")
+    assert str(MatchCandidate(first=first, second=second)) == "Ada's / Ada"

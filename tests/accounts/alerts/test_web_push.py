@@ -17,9 +17,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.alerts import delivery, web_push
 from accounts.alerts import settings as alert_settings
-from accounts.alerts import web_push
 from accounts.models import Alert, AlertSubscription, Membership, PushDevice, User, Venue
+from accounts.webhooks import address_limit
 from framework.errors import ApiError
 from tests.accounts.alerts.test_delivery import NOW, send, states, subscribe
 from tests.accounts.webhook_receivers import Received, Receiver, receiving, says
@@ -153,6 +154,61 @@ def test_a_push_service_that_fails_is_asked_again_five_times(venue: Venue, membe
         assert len(broken.received) == 5
     assert states() == ["failed"]
     assert AlertSubscription.objects.get().attempts == 0
+
+
+def test_push_services_have_a_limit_of_their_own_which_costs_no_attempt(
+    venue: Venue, member: Membership, service: Receiver, settings: Settings
+) -> None:
+    settings.WEBHOOK_ADDRESS_LIMIT = 1
+    address_limit.check("127.0.0.1")
+    Browser(service.url).allow(member.user)
+    builders.order(venue, now=NOW)
+    assert send() == 1
+    builders.order(venue, now=NOW)
+    at = NOW + timedelta(minutes=2)
+    assert send(at) == 0
+    subscription = AlertSubscription.objects.get()
+    assert (len(service.received), subscription.attempts, states()) == (1, 0, ["pending", "sent"])
+    assert timedelta(0) < subscription.next_send_at - at <= timedelta(seconds=61)
+
+
+def test_a_message_that_cannot_be_built_holds_no_other_up(
+    venue: Venue, other_venue: Venue, member: Membership, service: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = users.membership(other_venue)
+    subscribe(other, other_venue, channel="push")
+    Browser(service.url).allow(other.user)
+    build_message = delivery.build_message
+
+    def fail_at_venue(subscription: AlertSubscription, alerts: Sequence[Alert]) -> dict[str, str]:
+        if subscription.venue == venue:
+            raise ValueError("A defect")
+        return build_message(subscription, alerts)
+
+    monkeypatch.setattr(delivery, "build_message", fail_at_venue)
+    builders.order(venue, now=NOW)
+    builders.order(other_venue, now=NOW)
+    assert send() == 1
+    assert states() == ["pending", "sent"]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_browser_that_has_subscribed_with_another_key_is_removed_and_the_page_says_so(
+    venue: Venue, settings: Settings, status: int
+) -> None:
+    client = users.member(venue)
+    member = Membership.objects.get()
+    subscribe(member, venue, channel="push")
+    with receiving(says(status)) as service:
+        Browser(service.url).allow(member.user)
+        builders.order(venue, now=NOW)
+        assert send() == 0
+        assert PushDevice.objects.count() == 1
+        settings.VAPID_PRIVATE_KEY = ec.generate_private_key(ec.SECP256R1())
+        assert send(NOW + timedelta(minutes=1)) == 0
+    assert not PushDevice.objects.exists()
+    page = client.get(f"/dashboard/{venue.public_id}/alerts").content.decode()
+    assert "None of your browsers shows notifications yet." in page
 
 
 def test_a_browser_cannot_name_an_address_of_our_network(venue: Venue, member: Membership, settings: Settings) -> None:

@@ -13,6 +13,8 @@ from django.test import Client
 from accounts.demo import commands
 from accounts.demo.rows import IS_DEMO
 from accounts.models import (
+    Alert,
+    AlertSubscription,
     ApiCall,
     ApiCallCount,
     ApiKey,
@@ -36,7 +38,7 @@ from reservations.mail import queue
 from reservations.models import Area, GuestMail, GuestProfile, Reservation, ServicePeriod, Table
 from reservations.service import check_in
 from reservations.service.display_status import stage_of
-from tests.support import builders
+from tests.support import builders, users
 from tests.support.live_stack import eventually
 from tests.support.query_counts import costing
 
@@ -265,6 +267,18 @@ def test_removal_from_an_untouched_sandbox_leaves_nothing(sandbox: Venue) -> Non
     commands.fill(sandbox, now=EVENING)
     assert Order.objects.filter(business_date=EVENING.date()).count() == 12
     assert findings(EVENING) == []
+
+
+@pytest.mark.exhaustive
+def test_alerts_of_the_demo_are_deleted_with_its_events(sandbox: Venue) -> None:
+    commands.fill(sandbox, now=EVENING)
+    subscription = AlertSubscription.objects.create(
+        membership=users.membership(sandbox), venue=sandbox, channel="mail", kinds=[], next_send_at=EVENING
+    )
+    Alert.objects.bulk_create(Alert(event=event, subscription=subscription) for event in Event.objects.all())
+    commands.remove(sandbox, now=EVENING)
+    connection.check_constraints()
+    assert (Event.objects.count(), Alert.objects.count()) == (0, 0)
 
 
 @pytest.mark.exhaustive

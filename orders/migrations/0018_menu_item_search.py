@@ -2,19 +2,15 @@
 
 import django.contrib.postgres.indexes
 import django.db.models.functions.text
-from django.contrib.postgres.operations import AddIndexConcurrently, UnaccentExtension
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
-
-from framework.db.sql_files import run_sql_files
 
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("orders", "0016_ticket_claims")]
+    dependencies = [("orders", "0017_fold")]
 
     operations = [
-        UnaccentExtension(),
-        run_sql_files("orders", "fold"),
         AddIndexConcurrently(
             "menuitem",
             django.contrib.postgres.indexes.GinIndex(
