@@ -86,7 +86,7 @@ def list_filter_names(model_admin: ModelAdmin[Any], request: HttpRequest) -> tup
         if isinstance(each, type):
             names.append(str(each.parameter_name))  # type: ignore[attr-defined]  # a SimpleListFilter
         else:
-            names.append(each if isinstance(each, str) else each[0])
+            names.append(str(each[0] if isinstance(each, tuple | list) else each))
     return tuple(f"{name}__" for name in names)
 
 
