@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from config.website import docs
 
@@ -136,7 +136,7 @@ class Schemas:
             return format_html("list of {}", self.type_of(schema.get("items", {})))
         values = schema.get("additionalProperties")
         if name == "object" and isinstance(values, Mapping):
-            return format_html("object with {} as values", self.type_of(values)) if values else SafeString("object")
+            return format_html("object with {} as values", self.type_of(values)) if values else mark_safe("object")
         return format_html("{}", FORMATS.get(schema.get("format", ""), name) if name != "null" else name)
 
     def rows(self, schema: Schema, prefix: str = "") -> list[Row]:
