@@ -139,8 +139,9 @@ def test_no_secret_and_nobodys_name_is_in_logs_at_the_broker_or_in_a_refusal(
     own = {"SECRET_KEY": f"{PLANTED}-of-the-site-{'x' * 50}", "METRICS_TOKEN": f"{PLANTED}-of-the-metrics"}
     log = tmp_path / "web.log"
     with served(log, TRUSTED_PROXIES="1", **own) as base_url:
-        sound = called(base_url, list(calls(venue)), key, UNKNOWN)
-        wanted = list(calls(venue))
+        # Before the example of a menu is put: its pizza is served in the evening only.
+        first, wanted = list(calls(venue)), list(calls(venue))
+        sound = called(base_url, first, key, UNKNOWN)
         with broken():
             after = called(base_url, wanted, key)
     statuses = {answer.status_code for answer in sound}

@@ -61,8 +61,8 @@ def test_a_text_finds_orders_reservations_guests_dishes_and_pages(venue: Venue, 
     page = ask(owner, venue, "ada love").content.decode()
     assert f'href="/dashboard/{venue.public_id}/orders/{order.public_id}"' in page
     assert f'href="/dashboard/{venue.public_id}/reservations/{booked.public_id}"' in page
-    assert f'href="/dashboard/{venue.public_id}/orders?text=ada+love">All matching orders</a>' in page
-    assert f'href="/dashboard/{venue.public_id}/guests?q=ada+love">All matching guests</a>' in page
+    assert f'href="/dashboard/{venue.public_id}/orders?text=ada+love">All matches: Orders</a>' in page
+    assert f'href="/dashboard/{venue.public_id}/guests?q=ada+love">All matches: Guests</a>' in page
     for path in ("orders?text=ada+love", "guests?q=ada+love"):
         assert owner.get(f"/dashboard/{venue.public_id}/{path}").status_code == 200
 

@@ -86,13 +86,13 @@ def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owne
     worker.run_step(export, max_step_s=0)
     running = owner.get(row, {"seen": seen(first)})
     assert "Running 33 % 33 %, 1 of 3 rows" in page_text(running)
-    assert 'value="33" aria-label="Progress of the export of restaurants"' in running.content.decode()
+    assert 'value="33" aria-label="Progress of the export: ' in running.content.decode()
     while export.status == Export.Status.RUNNING:
         export_builders.run_step(export)
     ended = owner.get(row, {"seen": seen(running)})
     # htmx asks no more after a 286.
     assert ended.status_code == 286
-    assert "Done 3 rows Export of restaurants: Done. View files" in page_text(ended)
+    assert "Done 3 rows Export Restaurants, jsonl.gz: Done. View files" in page_text(ended)
     # The page of the export also replaces "Cancel".
     ended = owner.get(at(venue, f"/{export.public_id}/state"), {"seen": seen(running)})
     assert page_text(ended).endswith("Delete files")

@@ -229,7 +229,7 @@ def test_staff_record_arrivals_and_see_errors(staff: Client, venue: Venue) -> No
         "AAAAAA: Ada Lovelace, party of 4 was marked as arrived.",
         "AAAAAA: Ada Lovelace, party of 4 was marked as finished.",
         "AAAAAA: Ada Lovelace, party of 4 was marked as seated.",
-        "AAAAAA: Ada Lovelace, party of 4: This party is finished and cannot become no_show.",
+        "AAAAAA: Ada Lovelace, party of 4: This party is finished and cannot become no-show.",
         "BBBBBB: Ada Lovelace, party of 4 was marked as arrived. "
         "Its table was released when it was marked as no-show: choose a new one on its page.",
         "BBBBBB: Ada Lovelace, party of 4 was marked as no-show.",

@@ -184,7 +184,7 @@ def test_a_move_goes_to_another_table_and_can_be_undone(host: Client, dinner: Ve
     its.refresh_from_db()
     assert (its.time, its.tables) == (time(20), ["T2"])
     page = host.get(answer["Location"])
-    assert "Ada Lovelace was moved to 20:00 on Saturday 03 May at T2." in page.content.decode()
+    assert "Ada Lovelace was moved to 20:00 on Saturday 3 May at T2." in page.content.decode()
     undo = page.context["undo"]
     move(host, its, undo="1", **{name: undo[name] for name in ("day", "time", "tables", "version")})
     its.refresh_from_db()

@@ -68,7 +68,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
             mark(reservation, to)
         assert (refused.value.code, refused.value.param) == ("invalid_transition", "arrival")
         assert refused.value.message == (
-            f"This party is {state} and cannot become {to}."
+            f"This party is {state} and cannot become {to}.".replace("no_show", "no-show")
             if state
             else f"This party has not arrived yet, so it cannot be {to}."
         )
