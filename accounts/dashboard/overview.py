@@ -62,9 +62,9 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 
 @page(section="overview")
 def overview(request: PageRequest) -> HttpResponse:
-    """Show set-up steps and activity. Two queries besides those of the layout.
+    """Show set-up steps and activity. Two queries besides those of the layout and of the fragments.
 
-    The page fetches the tiles and charts of other apps with htmx.
+    The template includes the tiles and charts of other apps by their URLs; htmx loads them again later.
     """
     access = request.access
     context = {
