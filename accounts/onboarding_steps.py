@@ -53,7 +53,7 @@ STEPS = [
     ),
     Step(
         position=60,
-        label=gettext_lazy("Make the first API call"),
+        label=gettext_lazy("Make an API call with your key"),
         why=gettext_lazy("Create a key and send a request."),
         page="keys",
         right=Right.DEVELOPERS,

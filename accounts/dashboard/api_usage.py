@@ -21,7 +21,7 @@ from accounts.tenancy.permissions import Right
 from framework.charts import Column, Layout, bar_chart
 
 DAYS = 30
-CHART = Layout(width=400, height=170, left=44, top=10, bottom=24, max_labels=5)
+CHART = Layout(width=400, height=170, left=44, right=14, top=10, bottom=24, max_labels=5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,11 @@ def overview(request: PageRequest) -> HttpResponse:
     The template includes the tiles and charts of other apps by their URLs; htmx loads them again later.
     """
     access = request.access
+    steps = onboarding_steps.list_steps(access)
     context = {
-        "steps": onboarding_steps.list_steps(access),
+        "steps": steps,
+        # Once guests can come, service is first.
+        "are_steps_first": any(not step["is_done"] and not step["step"].is_for_sandbox for step in steps),
         "activities": list(list_activities(access)),
         "sees_orders": access.may_view(Right.ORDERS),
         "sees_sales": access.may_view(Right.SALES),

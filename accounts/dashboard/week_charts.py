@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from framework.charts import Column, Layout, bar_chart
 
 WEEK = timedelta(days=7)
-CHART = Layout(width=400, height=170, left=12, top=10, bottom=24, max_labels=8)
+CHART = Layout(width=400, height=170, left=12, right=14, top=10, bottom=24, max_labels=8)
 DIGIT_WIDTH = 8
 Value = Decimal | int
 

@@ -34,7 +34,7 @@ PRESET_DAYS = (7, 30, 90)
 MAX_DAYS = 366
 FIRST_YEAR = 2000
 BEST_SELLERS = 10
-CHART = Layout(width=400, height=170, left=12, top=10, bottom=24, max_labels=6)
+CHART = Layout(width=400, height=170, left=12, right=14, top=10, bottom=24, max_labels=6)
 DIGIT_WIDTH = 8
 # In files, which are in English in all languages.
 KEYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -73,7 +73,7 @@ def show_tile(request: PageRequest) -> HttpResponse:
     """Render tiles of the overview with today's covers, the next arrivals and pending requests."""
     venue, now = request.access.venue, timezone.now()
     sheet = DaySheet.load(load_service_day(venue, None, now=now)[0], now=now)
-    context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:3], "venue": venue}
+    context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:5], "venue": venue}
     return render(request, "reservations/overview_tile.html", context)
 
 

@@ -98,7 +98,7 @@ def test_the_overview_tells_of_calls_and_orders_on_a_phone_too(
     key = sign_up(page, email="overview@example.com", restaurant="View")
     caller = calling(key)
     page.goto(page.url.removesuffix("/welcome"))
-    assert page.get_by_role("link", name="Make the first API call").is_visible()
+    assert page.get_by_role("link", name="Make an API call with your key").is_visible()
     order = {
         "customer_id": "c",
         "items": [{"menu_item_id": "margherita", "quantity": 1}],
@@ -108,7 +108,7 @@ def test_the_overview_tells_of_calls_and_orders_on_a_phone_too(
     page.wait_for_timeout(1500)
     page.reload()
     assert page.get_by_text("Order 1 was placed").is_visible()
-    assert page.get_by_role("link", name="Make the first API call").count() == 0
+    assert page.get_by_role("link", name="Make an API call with your key").count() == 0
     assert not overflows(page)
     assert offences(page) == []
     page.goto(f"{page.url}/usage")

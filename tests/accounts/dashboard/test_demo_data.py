@@ -83,7 +83,7 @@ def test_live_venue_is_neither_filled_nor_emptied(venue: Venue) -> None:
 def test_demo_does_not_count_as_the_first_call(sandbox: Venue) -> None:
     commands.fill(sandbox, now=timezone.now())
     page = users.member(sandbox).get(f"/dashboard/{sandbox.public_id}").content.decode()
-    assert "Make the first API call</a>" in page
+    assert "Make an API call with your key</a>" in page
     assert "Add a webhook</a>" not in page
 
 

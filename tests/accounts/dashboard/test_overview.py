@@ -114,7 +114,7 @@ def test_the_set_up_steps_are_in_the_order_of_an_owner_and_go_away_when_all_are_
         "Set your hours",
         "Open your booking page",
         "Invite your team",
-        "Make the first API call",
+        "Make an API call with your key",
         "Add a webhook",
     ]
     assert steps_of(page_of(venue)) == [(label, False) for label in labels]
@@ -133,7 +133,7 @@ def test_the_set_up_steps_are_in_the_order_of_an_owner_and_go_away_when_all_are_
 
 def test_a_sandbox_needs_neither_menu_nor_tables(db: None) -> None:
     page = page_of(builders.venue(is_sandbox=True))
-    assert steps_of(page) == [("Make the first API call", False), ("Add a webhook", False)]
+    assert steps_of(page) == [("Make an API call with your key", False), ("Add a webhook", False)]
 
 
 def test_who_has_no_part_in_keys_sees_no_calls(venue: Venue) -> None:
