@@ -17,7 +17,7 @@ from config.management.commands import collect_texts
 LANGUAGE = "nl"
 OPEN, CLOSE = "\u27e6", "\u27e7"
 # Texts of people, of Django, and what is no text.
-WITHOUT_TEXT = {"bdi", "style", "script", "code"}
+WITHOUT_TEXT = {"bdi", "style", "script", "code", "pre"}
 ATTRIBUTES = {"aria-label", "title", "alt", "placeholder"}
 
 
