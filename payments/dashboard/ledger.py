@@ -33,7 +33,7 @@ from payments.reports.spending import UTC_ZONE, Month
 
 SECTION = "data"
 PAGE_SIZE = 25
-CHART = Layout(width=720, height=200, left=60, top=10, bottom=24, max_labels=16)
+CHART = Layout(width=440, height=200, left=60, top=10, bottom=24, max_labels=8)
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 # The labels of the states for payers, with the colour of their badge.
 STATE_LABELS = {
