@@ -15,7 +15,7 @@ from payments.tiers import terms
 from payments.tiers.definitions import FREE, TIERS, Tier
 from payments.tiers.terms import Terms
 
-# The products that are sold by the file, not by the call.
+# The products that are sold per set of files, not per call: the pages of exports have their prices.
 EXPORT_PREFIX = "export_"
 PRIORITY_LABELS = {
     "standard": pgettext_lazy("priority", "standard"),
@@ -73,7 +73,6 @@ def load_summary(account: Account, *, now: datetime) -> dict[str, Any]:
     tier_terms: TierTerms = ours["tier_terms"]
     addresses = [wallet.address for wallet in wallets]
     prices = price_rows(agreed, now=now)
-    calls = [price for price in prices if not price["is_export"]]
     return {
         "wallets": [wallet_row(wallet) for wallet in wallets],
         "terms": agreed,
@@ -83,9 +82,8 @@ def load_summary(account: Account, *, now: datetime) -> dict[str, Any]:
         "sla": (plan.sla if plan and agreed.plan == plan.pk else "") or tier_terms.sla,
         "tiers": tiers,
         "prices": prices,
-        "our_prices": sorted(price["ours"] for price in calls if price["is_open"] and price["ours"] is not None),
-        "calls": len(calls),
-        "next": describe_next_tier(agreed, calls, wallets),
+        "our_prices": sorted(price["ours"] for price in prices if price["is_open"] and price["ours"] is not None),
+        "next": describe_next_tier(agreed, prices, wallets),
         "sessions": sessions.list_open_sessions(addresses, now=now) if addresses else [],
     }
 
@@ -103,18 +101,18 @@ def describe_missing(wallet: Wallet | None, tier: Tier | None) -> dict[str, Deci
     }
 
 
-def describe_next_tier(agreed: Terms, calls: list[dict[str, Any]], wallets: list[Wallet]) -> dict[str, Any] | None:
+def describe_next_tier(agreed: Terms, prices: list[dict[str, Any]], wallets: list[Wallet]) -> dict[str, Any] | None:
     """Return what the tier after the account's brings, and what its best wallet lacks for it. None at the highest."""
     above = next_tier(agreed.tier)
     if above is None:
         return None
     # A plan can have lower prices than the next tier.
-    ours = [(price["ours"], price["cells"][above.rank]["amount"]) for price in calls if price["is_open"]]
+    ours = [(price["ours"], price["cells"][above.rank]["amount"]) for price in prices if price["is_open"]]
     savings = [int((1 - next_price / our_price) * 100) for our_price, next_price in ours if our_price and next_price]
     return {
         "tier": above,
         "percent_off": max(savings, default=0),
-        "opens": [price["product"].name for price in calls if price["product"].from_tier == above.name],
+        "opens": [price["product"].name for price in prices if price["product"].from_tier == above.name],
         **describe_missing(wallets[0] if wallets else None, above),
     }
 
@@ -127,13 +125,13 @@ def wallet_row(wallet: Wallet) -> dict[str, Any]:
 
 
 def price_rows(agreed: Terms, *, now: datetime) -> list[dict[str, Any]]:
-    """Return the products with their prices, exports last: for the account, and in each tier.
+    """Return the products that are sold per call with their prices: for the account, and in each tier.
 
     A price is None if the product is not for sale at that rate. Two queries.
     """
     amounts = price_list.current_prices(now=now)
     rows = []
-    for product in Product.objects.all():
+    for product in Product.objects.exclude(slug__startswith=EXPORT_PREFIX):
         rates = amounts.get(product.slug, {})
         standard = rates.get(FREE.rate)
         ours = price_list.apply_factor(agreed, rates.get(agreed.tier.rate))
@@ -151,9 +149,8 @@ def price_rows(agreed: Terms, *, now: datetime) -> list[dict[str, Any]]:
                 "product": product,
                 "ours": ours,
                 "is_open": agreed.tier >= from_tier,
-                "is_export": product.slug.startswith(EXPORT_PREFIX),
                 "from_tier": from_tier,
                 "cells": cells,
             }
         )
-    return sorted(rows, key=lambda row: (row["is_export"], row["from_tier"].rank, row["product"].slug))
+    return sorted(rows, key=lambda row: (row["from_tier"].rank, row["product"].slug))
