@@ -28,9 +28,7 @@ TimeInput = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
 class AlertsForm(forms.Form):
     """Kinds of alerts by mail and in the browser, and the quiet hours."""
 
-    mail = forms.MultipleChoiceField(
-        label=gettext_lazy("Email"), widget=forms.CheckboxSelectMultiple, required=False
-    )
+    mail = forms.MultipleChoiceField(label=gettext_lazy("Email"), widget=forms.CheckboxSelectMultiple, required=False)
     push = forms.MultipleChoiceField(
         label=pgettext_lazy("alert channel", "Browser"), widget=forms.CheckboxSelectMultiple, required=False
     )

@@ -12,4 +12,4 @@ register = template.Library()
 @register.filter
 def breakable(url: str) -> SafeString:
     """Let the URL break after a slash, instead of inside a word."""
-    return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[/&?])(?!/)", url)))
+    return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[^/]/)(?!/)|(?<=[&?])", url)))

@@ -89,10 +89,12 @@ def list_endpoints(request: PageRequest) -> HttpResponse:
         )
         .order_by("-created_at", "-pk")[:MAX_SHOWN]
     )
-    for row in rows:
-        delivered = row.recent_states.count(WebhookDelivery.State.DELIVERED)
-        row.percent_delivered = row.recent_states and 100 * delivered // len(row.recent_states)
-    return render(request, "accounts/webhooks.html", {"endpoints": rows})
+    # Each with the percentage of its finished deliveries that arrived, None if there are none.
+    shown = [
+        (row, 100 * row.recent_states.count("delivered") // len(row.recent_states) if row.recent_states else None)
+        for row in rows
+    ]
+    return render(request, "accounts/webhooks.html", {"endpoints": shown})
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))

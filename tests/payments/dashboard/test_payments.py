@@ -196,7 +196,9 @@ def test_the_spending_limit_is_set_shown_and_removed(venue: Venue, owner: Client
     assert owner.post(at(venue, "spending/limit"), limit).status_code == 302
     billing = Billing.objects.get()
     assert (billing.monthly_limit_usdc, billing.alert_percents) == (Decimal("2.5"), [50, 100])
-    assert "0.5 of 2.5 USDC used this month, with payments that are being settled." in output(owner.get(at(venue, "spending")))
+    assert "0.5 of 2.5 USDC used this month, with payments that are being settled." in output(
+        owner.get(at(venue, "spending"))
+    )
     # The address on invoices is another setting.
     owner.post(at(venue, "invoices"), {"address": "Via Roma 1"})
     owner.post(at(venue, "spending/limit"), {"monthly_limit_usdc": "", "alert_percents": ""})

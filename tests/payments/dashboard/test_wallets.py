@@ -103,15 +103,21 @@ def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venu
     assert "Next tier Premium hold 750 USD more of the token" in page
     assert "250.00 USD of the token, 0 staked Last read just now" in page
     assert "To reach Premium Hold 750.00 USD more of the token (1,000.00 in all). Or stake 5,000 more tokens" in page
-    assert "Reviews – not available 0.003 −25 % 0.002 −50 % 0.001 −75 %" in page
-    assert "Insight – not available from Premium 0.006 −40 % 0.003 −70 %" in page
+    assert (
+        "Reviews \N{EN DASH} not available 0.003 \N{MINUS SIGN}25 % 0.002 \N{MINUS SIGN}50 % 0.001 \N{MINUS SIGN}75 %"
+        in page
+    )
+    assert "Insight \N{EN DASH} not available from Premium 0.006 \N{MINUS SIGN}40 % 0.003 \N{MINUS SIGN}70 %" in page
 
 
 def test_prices_limits_and_requirements_of_each_tier_are_one_table(venue: Venue) -> None:
     default_products.create_missing()
     page = output(users.member(venue).get(at(venue)))
     assert "USDC per call Free yours Pro Premium Enterprise Requests a minute 10 120 600 dedicated" in page
-    assert "Neighborhood context 0.002 0.0015 −25 % 0.001 −50 % 0.0005 −75 %" in page
+    assert (
+        "Neighborhood context 0.002 0.0015 \N{MINUS SIGN}25 % 0.001 \N{MINUS SIGN}50 % 0.0005 \N{MINUS SIGN}75 %"
+        in page
+    )
     assert "Needed nothing 100 USD of the token 1,000 USD of the token, or 5,000 staked a contract, or 50,000" in page
     assert "Support docs and community e-mail priority dedicated" in page
     # The pages of exports have their prices.
@@ -131,7 +137,10 @@ def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) 
     assert "Your tier Enterprise from your plan Requests a minute 9000" in page
     assert "as in the tier, times 0.8 Valid until no end date" in page
     # The price of Enterprise, 0.001, times the factor of the plan.
-    assert "Reviews – not available 0.003 −25 % 0.002 −50 % 0.0008 −80 %" in page
+    assert (
+        "Reviews \N{EN DASH} not available 0.003 \N{MINUS SIGN}25 % 0.002 \N{MINUS SIGN}50 % 0.0008 \N{MINUS SIGN}80 %"
+        in page
+    )
     assert "Support Dedicated Priority: dedicated. With a service-level agreement" in page
     assert XSS not in answer.content.decode()
 
