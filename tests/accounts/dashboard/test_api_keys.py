@@ -343,3 +343,8 @@ def test_curl_command_of_a_successful_request_reads_its_body_from_a_file(venue: 
     page = owner.get(at(venue, f"requests/{ApiCall.objects.get().public_id}")).content.decode()
     assert "-d @body.json" in page
     assert "Save the body of your request as <code>body.json</code> first." in page
+
+
+def test_copy_buttons_speak_the_language_of_the_page(venue: Venue, owner: Client) -> None:
+    page = owner.get(at(venue, "requests"), headers={"accept-language": "de"}).content.decode()
+    assert 'data-copied="Kopiert" data-press-copy="Strg+C drücken"' in page

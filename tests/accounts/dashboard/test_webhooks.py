@@ -168,7 +168,7 @@ def test_an_endpoint_is_switched_off_and_on(developer: Client, venue: Venue) -> 
     assert "The endpoint was already disabled." in text(
         developer.post(f"{page_of(row)}/switch", {"to": "off"}, follow=True)
     )
-    assert "disabled manually" in text(developer.get(root(venue)))
+    assert "disabled</span>" in text(developer.get(root(venue)))
     assert WebhookDelivery.objects.get().state == "failed"
     result = text(developer.post(f"{page_of(row)}/test", follow=True))
     assert "This endpoint is disabled. Enable it before you send a test event." in result
