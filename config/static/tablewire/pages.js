@@ -50,7 +50,7 @@ document.addEventListener("keydown", (event) => {
   if (!menu) return;
   event.preventDefault();
   if (menu.checkVisibility()) menu.open = true;
-  (menu.open && menu.checkVisibility() ? menu : document).querySelector(".search input").select();
+  [...document.querySelectorAll(".bar .search input")].find((input) => input.checkVisibility()).select();
 });
 
 // The token of a form that waits until its user has signed in, in another tab, is of the session before.
