@@ -6,11 +6,12 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.forms.boundfield import BoundWidget
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.alerts import settings, web_push
 from accounts.dashboard.decorators import PageRequest, page
@@ -27,11 +28,9 @@ TimeInput = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
 class AlertsForm(forms.Form):
     """Kinds of alerts by mail and in the browser, and the quiet hours."""
 
-    mail = forms.MultipleChoiceField(
-        label=gettext_lazy("By email"), widget=forms.CheckboxSelectMultiple, required=False
-    )
+    mail = forms.MultipleChoiceField(label=gettext_lazy("Email"), widget=forms.CheckboxSelectMultiple, required=False)
     push = forms.MultipleChoiceField(
-        label=gettext_lazy("By browser notification"), widget=forms.CheckboxSelectMultiple, required=False
+        label=pgettext_lazy("alert channel", "Browser"), widget=forms.CheckboxSelectMultiple, required=False
     )
     quiet_from = forms.TimeField(label=gettext_lazy("Quiet hours from"), widget=TimeInput, required=False)
     quiet_until = forms.TimeField(label=gettext_lazy("Quiet hours until"), widget=TimeInput, required=False)
@@ -41,6 +40,11 @@ class AlertsForm(forms.Form):
         kinds = settings.list_kinds(access)
         for name in ("mail", "push"):
             self.fields[name].choices = kinds  # type: ignore[attr-defined]  # a MultipleChoiceField
+
+    @property
+    def rows(self) -> list[tuple[BoundWidget, BoundWidget]]:
+        """Each kind of alert with its two checkboxes."""
+        return list(zip(self["mail"], self["push"], strict=True))
 
     def clean(self) -> None:
         if self.errors:

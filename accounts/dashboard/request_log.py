@@ -31,6 +31,7 @@ RANGES = {
     "1h": gettext_lazy("Last hour"),
     "24h": gettext_lazy("Last 24 hours"),
     "7d": gettext_lazy("Last 7 days"),
+    "custom": gettext_lazy("From and to"),
 }
 LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
 BODY_FILE = "body.json"
@@ -71,7 +72,12 @@ class FilterForm(forms.Form):
         self.fields["key"] = forms.ChoiceField(
             label=gettext_lazy("Key"), choices=[("", pgettext_lazy("filter", "Any")), *choices], required=False
         )
-        self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
+        self.order_fields(["range", "since", "until", "status", "method", "key", "path"])
+
+    def clean(self) -> None:
+        """Ignore the times of a custom range if another range is chosen: the page hides them then."""
+        if self.cleaned_data.get("range") in LENGTHS:
+            self.cleaned_data |= {"since": None, "until": None}
 
     def build_conditions(self, *, now: datetime) -> tuple[Q, Q]:
         """Return the conditions that indexes support (key, status class, time), and those that read each row."""
@@ -85,7 +91,7 @@ class FilterForm(forms.Form):
             scanned &= Q(status__range=(lowest, highest))
             # The conditions of the partial indexes.
             indexed &= Q(status__gte=lowest // 100 * 100) if lowest >= 400 else Q()
-        if values["range"]:
+        if values["range"] in LENGTHS:
             indexed &= Q(created_at__gte=now - LENGTHS[values["range"]])
         if values["since"]:
             indexed &= Q(created_at__gte=values["since"])
@@ -135,7 +141,10 @@ def list_requests(request: PageRequest) -> HttpResponse:
             return redirect("request", venue=venue.public_id, call=call.public_id)
         return render(request, "accounts/request_not_found.html", {"request_id": request_id[:100]}, status=404)
     keys = list(ApiKey.objects.filter(venue=venue).order_by("-created_at", "-pk")[:200])
-    form = FilterForm(request.GET, keys=keys)
+    query = request.GET.copy()
+    if not query.get("range") and (query.get("since") or query.get("until")):
+        query["range"] = "custom"
+    form = FilterForm(query, keys=keys)
     if not form.is_valid():
         return render(request, "accounts/request_log.html", {"form": form, "rows": []}, status=400)
     cursor = request.GET.get("before", "")

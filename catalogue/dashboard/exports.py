@@ -1,5 +1,6 @@
 """Export pages of an account's wallets: list, new export, payment, progress, files, and cancel."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -15,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
+from accounts.models import Account
 from accounts.tenancy.permissions import Right
 from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.downloads import signed_urls
@@ -23,18 +25,24 @@ from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
+from framework.cache import CachedValue
 from framework.errors import ApiError
 from framework.languages import format_number
 from framework.public_ids import decode
 from payments.interface import (
+    STANDARD,
+    TIERS,
     Caller,
+    NotSold,
     build_caller,
+    current_prices,
     find_demo_wallet,
     list_addresses,
     list_wallets,
+    load_price_list,
     to_checksum_address,
 )
-from payments.models import Wallet, shorten_address
+from payments.models import Product, Wallet, shorten_address
 
 SECTION = "exports"
 A_PAGE = 20
@@ -50,6 +58,25 @@ STATUS_LABELS = {
     Export.Status.CANCELLED: (gettext_lazy("Cancelled"), "soft"),
     Export.Status.EXPIRED: (gettext_lazy("Files deleted"), "soft"),
 }
+
+
+DESCRIPTIONS = {
+    Export.Dataset.RESTAURANTS: gettext_lazy("All records, with the field groups that you choose"),
+    Export.Dataset.REVIEWS: gettext_lazy("Ratings, texts and the owners' replies"),
+    Export.Dataset.PHOTOS: gettext_lazy("Links with authors and licences"),
+    Export.Dataset.LANDMARKS: gettext_lazy("Museums, parks and other places"),
+    Export.Dataset.HISTORY: gettext_lazy("Earlier versions of the records"),
+    Export.Dataset.MENUS: gettext_lazy("Dishes with their prices"),
+}
+
+
+def _load_sizes() -> dict[str, int]:
+    """Return the planner's row estimate of each dataset, the whole of it."""
+    kinds = {dataset: spec.ExportSpec(dataset, Export.Format.JSONL_GZ, {}, (), None) for dataset in Export.Dataset}
+    return {dataset: quote.estimate_rows(kind) for dataset, kind in kinds.items()}
+
+
+cached_sizes = CachedValue(_load_sizes)
 
 
 class OrderForm(forms.Form):
@@ -129,6 +156,39 @@ class OrderForm(forms.Form):
         self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
 
 
+def list_datasets(account: Account, wallets: list[Wallet], *, now: datetime) -> list[dict[str, Any]]:
+    """Return the datasets with their size, and the price for the best wallet, or at the tier that they are sold to.
+
+    Three queries, and six for the sizes once a minute.
+    """
+    our_terms = build_caller(wallets[0], account).terms if wallets else STANDARD
+    tiers = dict(Product.objects.filter(slug__in=payment_state.PRODUCTS.values()).values_list("slug", "from_tier"))
+    prices, sizes = current_prices(now=now), cached_sizes.get(max_age_s=60)
+    found = []
+    for dataset in Export.Dataset:
+        product = payment_state.PRODUCTS.get(dataset)
+        from_tier = TIERS[tiers[product]] if product in tiers else None
+        price = None
+        if product and from_tier and our_terms.tier >= from_tier:
+            with suppress(NotSold):
+                price = load_price_list([product], now=now).quote(our_terms).amount
+            from_tier = None
+        elif product and from_tier:
+            price = prices.get(product, {}).get(from_tier.rate)
+        found.append(
+            {
+                "value": dataset.value,
+                "label": dataset.label,
+                "description": DESCRIPTIONS[dataset],
+                "rows": sizes[dataset],
+                "price": price,
+                "is_free": product is None,
+                "from_tier": from_tier,
+            }
+        )
+    return found
+
+
 @page(Right.DATA, section=SECTION)
 def exports(request: PageRequest) -> HttpResponse:
     """List exports, newest first. Three queries besides those of the `page` decorator."""
@@ -144,6 +204,9 @@ def exports(request: PageRequest) -> HttpResponse:
         "is_later": before is not None,
         "is_invalid": bool(text) and before is None,
     }
+    if not found:
+        linked = list_wallets(request.access.account, now=now) if wallets else []
+        context["datasets"] = list_datasets(request.access.account, linked, now=now)
     return render(request, "catalogue/dashboard/exports.html", context, status=400 if context["is_invalid"] else 200)
 
 
@@ -321,6 +384,7 @@ def new(request: PageRequest) -> HttpResponse:
     wallets = list_wallets(account, now=now)
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
     if not wallets:
+        context["datasets"] = list_datasets(account, wallets, now=now)
         return render(request, "catalogue/dashboard/new.html", context)
     query = (request.POST if request.method == "POST" else request.GET).copy()
     query.setdefault("wallet", wallets[0].address)
@@ -340,6 +404,8 @@ def new(request: PageRequest) -> HttpResponse:
                 status = 200
             except ApiError as refusal:
                 form.blame(refusal)
+    else:
+        context["datasets"] = list_datasets(account, wallets, now=now)
     return render(request, "catalogue/dashboard/new.html", context, status=status)
 
 

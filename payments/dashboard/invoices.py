@@ -15,7 +15,6 @@ from accounts.tenancy.permissions import Right
 from payments.dashboard.ledger import parse_month
 from payments.invoices import pdf, statement
 from payments.models import Billing
-from payments.reports.spending import UTC_ZONE
 
 SECTION = "data"
 MAX_ADDRESS_LINES = 8
@@ -53,7 +52,7 @@ def invoices(request: PageRequest) -> HttpResponse:
 @page(Right.DATA, section=SECTION)
 def invoice(request: PageRequest, month: str) -> HttpResponse:
     """Send the PDF of a month."""
-    found = parse_month(month, UTC_ZONE)
+    found = parse_month(month)
     shown = statement.load_statement(request.access.account, found, now=timezone.now()) if found else None
     if shown is None:
         raise Http404

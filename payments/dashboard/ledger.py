@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Any, cast
-from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
@@ -34,7 +33,7 @@ from payments.reports.spending import UTC_ZONE, Month
 
 SECTION = "data"
 PAGE_SIZE = 25
-CHART = Layout(width=720, height=200, left=60, right=14, top=10, bottom=24, max_labels=16)
+CHART = Layout(width=440, height=200, left=60, right=14, top=10, bottom=24, max_labels=8)
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 # The labels of the states for payers, with the colour of their badge.
 STATE_LABELS = {
@@ -60,7 +59,7 @@ class LedgerFilter(forms.Form):
     )
     month = forms.RegexField(
         rf"^{MONTH.pattern}\Z",
-        label=gettext_lazy("Month"),
+        label=gettext_lazy("Month (UTC)"),
         required=False,
         max_length=7,
         widget=forms.TextInput(attrs={"type": "month", "placeholder": "2026-11"}),
@@ -72,10 +71,10 @@ class LedgerFilter(forms.Form):
         products = Product.objects.order_by("name").values_list("slug", "name")
         cast("forms.ChoiceField", self.fields["product"]).choices = [("", gettext_lazy("Any product")), *products]
 
-    def page_filters(self, zone: ZoneInfo) -> dict[str, Any]:
+    def page_filters(self) -> dict[str, Any]:
         """Return the arguments for `payment_history.list_payments`. Requires a valid form."""
         values = self.cleaned_data
-        month = parse_month(values["month"], zone)
+        month = parse_month(values["month"])
         return {
             "product": values["product"] or None,
             "state": values["state"] or None,
@@ -97,18 +96,18 @@ class LimitForm(forms.ModelForm[Billing]):
         model = Billing
         fields = ("monthly_limit_usdc", "alert_percents")
         labels = {"monthly_limit_usdc": gettext_lazy("Limit for a month, in USDC")}
-        help_texts = {"monthly_limit_usdc": gettext_lazy("Empty: no limit. A month is one of UTC.")}
+        help_texts = {"monthly_limit_usdc": gettext_lazy("Empty: no limit.")}
 
     def clean_alert_percents(self) -> list[int]:
         return sorted(set(self.cleaned_data["alert_percents"] or []))
 
 
-def parse_month(text: str, zone: ZoneInfo) -> Month | None:
-    """Parse a month; None if it is invalid or outside 2000 to 2999."""
+def parse_month(text: str) -> Month | None:
+    """Parse a month of UTC, as those of the limit and the invoices are; None if invalid or outside 2000 to 2999."""
     found = MONTH.fullmatch(text)
     if found is None or not 2000 <= int(found[1]) <= 2999:
         return None
-    return Month(date(int(found[1]), int(found[2]), 1), zone)
+    return Month(date(int(found[1]), int(found[2]), 1), UTC_ZONE)
 
 
 @page(Right.DATA, section=SECTION)
@@ -120,7 +119,7 @@ def ledger(request: PageRequest) -> HttpResponse:
     context |= {"wallets": wallets, "base_url": public_url("")}
     if not form.is_valid():
         return render(request, "payments/dashboard/ledger.html", context, status=400)
-    filters, now = form.page_filters(ZoneInfo(request.access.venue.timezone)), timezone.now()
+    filters, now = form.page_filters(), timezone.now()
     status, cursor = 200, request.GET.get("cursor") or None
     try:
         found = payment_history.list_payments(wallets, limit=PAGE_SIZE, now=now, cursor=cursor, **filters)
@@ -155,7 +154,7 @@ def payments_csv(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "payments/dashboard/ledger.html", {"form": form, "wallets": []}, status=400)
     wallets = account_summary.list_addresses(request.access.account)
-    filters = form.page_filters(ZoneInfo(request.access.venue.timezone))
+    filters = form.page_filters()
     payments = spending.iterate_payments(wallets, now=timezone.now(), **filters)
     return csv_response(csv_rows(payments), "payments.csv")
 
@@ -221,11 +220,12 @@ def limit(request: PageRequest) -> HttpResponse:
 
 
 def render_spending(request: PageRequest, *, form: LimitForm | None = None) -> HttpResponse:
-    zone, now = ZoneInfo(request.access.venue.timezone), timezone.now()
+    now = timezone.now()
+    current = Month.of(now, UTC_ZONE)
     text = request.GET.get("month", "")
-    month = parse_month(text, zone) if text else Month.of(now, zone)
+    month = parse_month(text) if text else current
     is_invalid = month is None
-    month = month or Month.of(now, zone)
+    month = month or current
     account = request.access.account
     wallets = account_summary.list_addresses(account)
     billing = Billing.objects.filter(pk=account.pk).first() or Billing(account=account)
@@ -235,7 +235,7 @@ def render_spending(request: PageRequest, *, form: LimitForm | None = None) -> H
         "is_invalid": is_invalid,
         "limit_form": form or LimitForm(instance=billing),
         "limit": billing.monthly_limit_usdc,
-        "used": sum_spent(account.pk, Month.of(now, UTC_ZONE)) if billing.monthly_limit_usdc else None,
+        "used": sum_spent(account.pk, current) if billing.monthly_limit_usdc else None,
         "days": days,
         "spent_days": [day for day in days if day.payments],
         "chart": bar_chart(
@@ -249,7 +249,8 @@ def render_spending(request: PageRequest, *, form: LimitForm | None = None) -> H
             ],
             CHART,
         ),
-        "months": spending.spending_by_month(wallets, Month.of(now, zone)),
+        "months": [each for each in spending.spending_by_month(wallets, current) if each.payments],
+        "wallets": wallets,
         "total": sum(day.usdc for day in days),
         "earlier": month.earlier(1),
         "later": month.earlier(-1) if month.until <= now else None,

@@ -21,7 +21,7 @@ def test_a_member_chooses_alerts_and_a_push_is_shown(visit: "Callable[..., Page]
     page.goto("/dashboard")
     overview = page.url
     page.goto(f"{overview}/alerts")
-    page.get_by_role("group", name="By email").get_by_label("New order").check()
+    page.get_by_role("checkbox", name="New order Email").check()
     page.get_by_label("Quiet hours from").fill("22:00")
     page.get_by_label("Quiet hours until").fill("07:00")
     for size in (DESK, TABLET, PHONE):
@@ -30,7 +30,8 @@ def test_a_member_chooses_alerts_and_a_push_is_shown(visit: "Callable[..., Page]
         assert offences(page) == []
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Alerts saved.").wait_for()
-    assert page.get_by_role("group", name="By email").get_by_label("New order").is_checked()
+    assert page.get_by_role("checkbox", name="New order Email").is_checked()
+    assert not page.get_by_role("checkbox", name="New order Browser").is_checked()
     assert page.get_by_role("button", name="Show notifications in this browser").is_visible()
 
     # What a push service does: there is none here.

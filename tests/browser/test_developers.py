@@ -30,6 +30,7 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
     first = page.locator("#new-key").inner_text().strip()
     page.get_by_role("button", name="Copy").first.click()
     assert page.evaluate("navigator.clipboard.readText()") == first
+    assert page.get_by_role("button", name="Copied").is_visible()
     assert offences(page) == []
     orders = site.record["base_url"] + "/api/v1/orders"
 
@@ -56,6 +57,18 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
     assert page.get_by_text("was revoked. Requests with it now fail with 401.").is_visible()
     page.wait_for_timeout(1000)
     assert status(second) == 401
+
+
+def test_times_of_the_request_log_show_with_a_custom_range(visit: Callable[..., "Page"]) -> None:
+    page = visit()
+    sign_up(page, email="range@example.com", restaurant="Range")
+    page.goto("/dashboard")
+    page.get_by_role("link", name="Requests").first.click()
+    page.locator("#id_range").wait_for()
+    assert not page.locator("#id_since").is_visible()
+    page.locator("#id_range").select_option("custom")
+    assert page.locator("#id_since").is_visible()
+    assert (offences(page), overflows(page)) == ([], False)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.contrib import messages
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,6 +22,8 @@ from framework.public_ids import decode
 
 # The page lists at most so many endpoints.
 MAX_SHOWN = 100
+# The share of delivered events is of the newest finished deliveries: a day of a busy endpoint has too many to count.
+RATE_OF = 50
 
 
 class EndpointForm(forms.Form):
@@ -74,14 +77,24 @@ def redirect_to_endpoint(endpoint: WebhookEndpoint, request: PageRequest) -> Htt
 
 @page(Right.DEVELOPERS, section="webhooks")
 def list_endpoints(request: PageRequest) -> HttpResponse:
-    """List the endpoints, with the last delivery of each. One query besides those of the layout."""
+    """List the endpoints, with the last deliveries of each. One query besides those of the layout."""
     newest = WebhookDelivery.objects.filter(endpoint=OuterRef("pk")).order_by("-created_at", "-pk")
+    finished = newest.exclude(state=WebhookDelivery.State.PENDING).values("state")[:RATE_OF]
     rows = (
         WebhookEndpoint.objects.filter(venue=request.access.venue)
-        .annotate(last_state=Subquery(newest.values("state")[:1]), last_at=Subquery(newest.values("created_at")[:1]))
+        .annotate(
+            last_state=Subquery(newest.values("state")[:1]),
+            last_at=Subquery(newest.values("created_at")[:1]),
+            recent_states=ArraySubquery(finished),
+        )
         .order_by("-created_at", "-pk")[:MAX_SHOWN]
     )
-    return render(request, "accounts/webhooks.html", {"endpoints": rows})
+    # Each with the percentage of its finished deliveries that arrived, None if there are none.
+    shown = [
+        (row, 100 * row.recent_states.count("delivered") // len(row.recent_states) if row.recent_states else None)
+        for row in rows
+    ]
+    return render(request, "accounts/webhooks.html", {"endpoints": shown})
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))

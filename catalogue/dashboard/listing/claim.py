@@ -32,23 +32,24 @@ def show(request: PageRequest) -> HttpResponse:
 
 
 def render_search(request: PageRequest) -> HttpResponse:
-    """The restaurants that match the venue, or what the user has entered. At most six queries."""
+    """The restaurants that match the venue, or what the user has entered. At most seven queries."""
     venue = request.access.venue
-    form = forms.SearchForm(request.GET if "name" in request.GET else forms.search_values(venue))
+    values = {} if "name" in request.GET else forms.search_values(venue)
+    form = forms.SearchForm(values or request.GET)
     matches: list[Match] | None = None
     if form.is_valid():
-        values = form.cleaned_data
-        market = values["market"].slug if values["market"] else None
+        entered = form.cleaned_data
+        market = entered["market"].slug if entered["market"] else None
         with errors_on_form(form):
             matches = find_matches(
-                values["name"],
-                address=values["address"] or None,
-                phone=values["phone"] or None,
+                entered["name"],
+                address=entered["address"] or None,
+                phone=entered["phone"] or None,
                 market=market,
                 limit=10,
             )
-    elif "name" not in request.GET:
-        form = forms.SearchForm(initial=forms.search_values(venue))
+    elif values:
+        form = forms.SearchForm(initial=values)
     listed = Restaurant.objects.filter(listing__venue=venue, erased_at=None).first()
     context = {
         "form": form,

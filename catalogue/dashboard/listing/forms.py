@@ -212,5 +212,12 @@ class ReplyForm(forms.Form):
 
 
 def search_values(venue: Venue) -> dict[str, str]:
-    """What the search begins with: the venue's own name, address and phone."""
-    return {"name": venue.name, "address": venue.address, "phone": venue.phone}
+    """Return what the search starts with: the venue's name, address and phone. At most one query.
+
+    Without address and phone also the city, if the catalogue covers one city of the venue's time zone.
+    """
+    values = {"name": venue.name, "address": venue.address, "phone": venue.phone}
+    if not venue.address and not venue.phone:
+        cities = Market.objects.filter(timezone=venue.timezone).values_list("pk", flat=True)[:2]
+        values["market"] = cities[0] if len(cities) == 1 else ""
+    return values

@@ -8,14 +8,14 @@ document.addEventListener("click", async (event) => {
     const label = copier.textContent;
     try {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
-      copier.textContent = "Copied";
+      copier.textContent = document.body.dataset.copied;
     } catch {
       // Without the clipboard permission, or over plain http, select the text.
       const range = document.createRange();
       range.selectNodeContents(source);
       getSelection().removeAllRanges();
       getSelection().addRange(range);
-      copier.textContent = "Press Ctrl+C";
+      copier.textContent = document.body.dataset.pressCopy;
     }
     setTimeout(() => { copier.textContent = label; }, 2000);
   }
@@ -50,7 +50,7 @@ document.addEventListener("keydown", (event) => {
   if (!menu) return;
   event.preventDefault();
   if (menu.checkVisibility()) menu.open = true;
-  (menu.open && menu.checkVisibility() ? menu : document).querySelector(".search input").select();
+  [...document.querySelectorAll(".bar .search input")].find((input) => input.checkVisibility()).select();
 });
 
 // The token of a form that waits until its user has signed in, in another tab, is of the session before.

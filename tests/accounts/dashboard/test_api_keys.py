@@ -227,10 +227,13 @@ def test_each_request_is_on_one_page_and_newest_first(venue: Venue, owner: Clien
         ("range=1h", {"good", "bad", "lost", "broken", "till"}),
         ("key={till}", {"till"}),
         ("since=2000-01-01T00:00&until=2000-01-02T00:00", set()),
+        ("range=custom&until=2000-01-02T00:00", set()),
+        # The page hides the times of a range of its own.
+        ("range=1h&until=2000-01-02T00:00", {"good", "bad", "lost", "broken", "till"}),
         ("key={till}&status=4", set()),
         ("method=GET&range=24h&status=2&path=/api/v1/orders", {"good", "old", "till"}),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_requests_are_found_by_what_they_were(venue: Venue, owner: Client, asked: str, found: set[str]) -> None:
     key, till, now = builders.key(venue).row, builders.key(venue, name="till").row, timezone.now()
@@ -340,3 +343,8 @@ def test_curl_command_of_a_successful_request_reads_its_body_from_a_file(venue: 
     page = owner.get(at(venue, f"requests/{ApiCall.objects.get().public_id}")).content.decode()
     assert "-d @body.json" in page
     assert "Save the body of your request as <code>body.json</code> first." in page
+
+
+def test_copy_buttons_speak_the_language_of_the_page(venue: Venue, owner: Client) -> None:
+    page = owner.get(at(venue, "requests"), headers={"accept-language": "de"}).content.decode()
+    assert 'data-copied="Kopiert" data-press-copy="Strg+C drücken"' in page

@@ -75,6 +75,28 @@ def test_page_of_a_venue_without_endpoints_explains_webhooks(developer: Client, 
     assert "Add the URL of your server to be notified of every order and reservation." in page
 
 
+def test_list_says_how_much_was_delivered_and_enables_what_is_disabled(developer: Client, venue: Venue) -> None:
+    row, now = endpoint(venue, types=["order.created", "order.updated", "order.completed"]), timezone.now()
+    builders.event(venue, times=4)
+    deliveries = list(WebhookDelivery.objects.order_by("pk"))
+    WebhookDelivery.objects.filter(pk__in=[each.pk for each in deliveries[:3]]).update(
+        state="delivered", next_attempt_at=None, delivered_at=now
+    )
+    page = text(developer.get(root(venue)))
+    # One is pending, and does not count.
+    assert '<span title="of the last 3 deliveries">100 %</span>' in page
+    assert "3 event types" in page
+    assert "Enable" not in page
+    WebhookDelivery.objects.filter(pk=deliveries[3].pk).update(state="failed", next_attempt_at=None, failed_at=now)
+    endpoints.disable(row, now=now)
+    page = text(developer.get(root(venue)))
+    assert '<span title="of the last 4 deliveries">75 %</span>' in page
+    assert page.count("disabled</span>") == 1
+    assert f'action="{page_of(row)}/switch"' in page
+    # Who has disabled it knows why.
+    assert "disabled manually" not in text(developer.get(page_of(row)))
+
+
 @pytest.mark.exhaustive
 def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -> None:
     answer = developer.post(
@@ -146,7 +168,7 @@ def test_an_endpoint_is_switched_off_and_on(developer: Client, venue: Venue) -> 
     assert "The endpoint was already disabled." in text(
         developer.post(f"{page_of(row)}/switch", {"to": "off"}, follow=True)
     )
-    assert "disabled manually" in text(developer.get(root(venue)))
+    assert "disabled</span>" in text(developer.get(root(venue)))
     assert WebhookDelivery.objects.get().state == "failed"
     result = text(developer.post(f"{page_of(row)}/test", follow=True))
     assert "This endpoint is disabled. Enable it before you send a test event." in result

@@ -262,3 +262,16 @@ def test_offers_are_made_with_caps_and_days_without(venue: Venue, owner: Client,
     assert owner.get(at(venue, f"/offers/{rule.pk}")).status_code == 200
     owner.post(at(venue, f"/offers/{rule.pk}/remove"))
     assert not FlowRule.objects.exists()
+
+
+# The search for the restaurant
+def test_search_starts_with_the_name_in_the_only_city_of_the_time_zone(venue: Venue, owner: Client) -> None:
+    venue.name, venue.timezone = "Fiskebaren", "Europe/Copenhagen"
+    venue.save()
+    fiskebar(line1="Flæsketorvet 100")
+    page = text(owner.get(at(venue)))
+    assert "Is it one of these? Fiskebar Flæsketorvet 100" in page
+    builders.market("aarhus")
+    answer = owner.get(at(venue))
+    assert (answer.status_code, "Is it one of these?" in text(answer)) == (200, False)
+    assert 'value="Fiskebaren"' in answer.content.decode()

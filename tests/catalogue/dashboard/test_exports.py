@@ -225,7 +225,26 @@ def test_only_who_has_to_do_with_data_sees_exports(venue: Venue, role: str, stat
 
 
 def test_without_a_wallet_the_page_says_what_to_do(venue: Venue) -> None:
-    assert "No linked wallet Exports belong to the wallet" in page_text(users.member(venue).get(at(venue)))
+    default_products.create_missing()
+    for _ in range(3):
+        catalogue_builders.restaurant()
+    for path in ("", "/new"):
+        page = page_text(users.member(venue).get(at(venue, path)))
+        assert "Link a wallet to order an export" in page
+        assert "Reviews Ratings, texts and the owners' replies" in page
+        assert "0.5 USDC with Enterprise" in page
+        assert page.index("Dishes with their prices") < page.index("free")
+
+
+def test_datasets_have_their_price_for_the_wallet(venue: Venue, owner: Client) -> None:
+    default_products.create_missing()
+    assert "0.5 USDC with Enterprise" in page_text(owner.get(at(venue, "/new")))
+    Plan.objects.create(name="Half", account=venue.account, price_factor="0.5", valid_from=timezone.now())
+    answer = owner.get(at(venue, "/new"))
+    assert "0.25 USDC" in page_text(answer)
+    assert "with Enterprise" not in page_text(answer)
+    assert 'href="/dashboard/' in answer.content.decode()
+    assert "/exports/new?dataset=reviews" in answer.content.decode()
 
 
 def test_files_that_were_removed_are_not_offered(venue: Venue, owner: Client) -> None:

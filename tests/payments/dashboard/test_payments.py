@@ -74,11 +74,11 @@ def test_pages_follow_each_other_without_a_gap(venue: Venue, owner: Client) -> N
 
 
 @pytest.mark.exhaustive
-def test_the_list_is_narrowed_by_product_state_and_month_of_the_venue(venue: Venue, owner: Client) -> None:
-    # In Rome this is the first of November already.
-    edge = datetime(2026, 10, 31, 23, 30, tzinfo=UTC)
+def test_the_list_is_narrowed_by_product_state_and_month_of_utc(venue: Venue, owner: Client) -> None:
+    # At the venue, in Rome, this is in November as well; half an hour earlier only there.
+    edge = datetime(2026, 11, 1, tzinfo=UTC)
     november = ledger_builders.payment(1, created_at=edge)
-    reviews = ledger_builders.payment(2, products=["reviews", "context"], created_at=edge - timedelta(days=3))
+    reviews = ledger_builders.payment(2, products=["reviews", "context"], created_at=edge - timedelta(minutes=30))
     due = ledger_builders.refund_due(3, created_at=edge - timedelta(days=4))
     for query, found in (
         ({"month": "2026-11"}, [november]),
@@ -147,7 +147,7 @@ def test_a_transaction_leads_to_an_explorer_on_public_networks_alone(
     assert get_explorer_url(network) == explorer
 
 
-def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue: Venue, owner: Client) -> None:
+def test_spending_adds_up_by_the_days_of_utc_without_what_goes_back(venue: Venue, owner: Client) -> None:
     with time_machine.travel(ledger_builders.NOW, tick=False):
         owner = users.member(venue)
         late = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
@@ -157,8 +157,9 @@ def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue:
         ledger_builders.refund_due(4, amount_usdc=Decimal(7))
         page = output(owner.get(at(venue, "spending")))
         assert "November 2026: 0.75 USDC" in page
-        assert "21 November 2 0.75" in page
-        assert "November 2026 2 0.75 October 2026 1 2 September 2026 0 0" in page
+        # At the venue, in Rome, the second is of the next day.
+        assert "20 November 1 0.25 21 November 1 0.5" in page
+        assert "Last twelve months Month Payments USDC November 2026 2 0.75 October 2026 1 2 Monthly limit" in page
         assert owner.get(at(venue, "spending"), {"month": "0000-01"}).status_code == 400
 
 
@@ -195,7 +196,9 @@ def test_the_spending_limit_is_set_shown_and_removed(venue: Venue, owner: Client
     assert owner.post(at(venue, "spending/limit"), limit).status_code == 302
     billing = Billing.objects.get()
     assert (billing.monthly_limit_usdc, billing.alert_percents) == (Decimal("2.5"), [50, 100])
-    assert "0.5 of 2.5 USDC used in this month (UTC)" in output(owner.get(at(venue, "spending")))
+    assert "0.5 of 2.5 USDC used this month, with payments that are being settled." in output(
+        owner.get(at(venue, "spending"))
+    )
     # The address on invoices is another setting.
     owner.post(at(venue, "invoices"), {"address": "Via Roma 1"})
     owner.post(at(venue, "spending/limit"), {"monthly_limit_usdc": "", "alert_percents": ""})

@@ -75,10 +75,22 @@ def test_page_takes_five_queries_besides_authentication(
         assert owner.get(at(venue)).status_code == 200
 
 
-def test_without_a_wallet_the_page_says_how_to_link_one(venue: Venue) -> None:
+def test_without_a_wallet_the_page_says_what_one_brings(venue: Venue) -> None:
+    default_products.create_missing()
     page = output(users.member(venue).get(at(venue)))
-    assert "No linked wallet Link your paying wallet to give your API keys its tier" in page
     assert "Your tier Free no linked wallet Requests a minute 10" in page
+    assert "Price of a call, USDC 0.002 for 1 of 5 paid fields Next tier Pro hold 100 USD of the token" in page
+    assert (
+        "Link a wallet to reach Pro A wallet that holds 100 USD of the token gives your API keys 120 requests a minute"
+        " instead of 10. Calls cost up to 25 % less. It also opens: Photos, Reviews. Link a wallet" in page
+    )
+    assert "Wallet sessions" not in page
+
+
+def test_page_without_products_has_no_prices(venue: Venue) -> None:
+    page = output(users.member(venue).get(at(venue)))
+    assert "Price of a call" not in page
+    assert "There are no paid products on this installation." in page
 
 
 def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venue, wallets: Mapping[str, Key]) -> None:
@@ -87,23 +99,29 @@ def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venu
     link(owner, venue, wallets["pro"])
     page = output(owner.get(at(venue)))
     assert "Your tier Pro from your best wallet Requests a minute 120" in page
-    assert "Prices Discounted" in page
-    assert "Support E-mail Priority: elevated" in page
+    assert "Price of a call, USDC 0.0015 to 0.003, for 3 of 5 paid fields" in page
+    assert "Next tier Premium hold 750 USD more of the token" in page
     assert "250.00 USD of the token, 0 staked Last read just now" in page
     assert "To reach Premium Hold 750.00 USD more of the token (1,000.00 in all). Or stake 5,000 more tokens" in page
-    assert "Reviews Pro 0.004 0.003 25 % less" in page
-    assert "Insight Premium 0.01 Premium or higher" in page
-
-
-def test_the_tiers_stand_there_in_the_words_of_the_contract(venue: Venue) -> None:
-    default_products.create_missing()
-    page = output(users.member(venue).get(at(venue)))
-    assert "Free current default, anonymous standard 10 core fields standard docs and community" in page
     assert (
-        "Pro holding at least 100 USD worth of the token discounted 120 plus reviews and photos elevated e-mail"
+        "Reviews \N{EN DASH} not available 0.003 \N{MINUS SIGN}25 % 0.002 \N{MINUS SIGN}50 % 0.001 \N{MINUS SIGN}75 %"
         in page
     )
-    assert "Enterprise custom terms or staking 50,000 committed dedicated everything plus bulk export" in page
+    assert "Insight \N{EN DASH} not available from Premium 0.006 \N{MINUS SIGN}40 % 0.003 \N{MINUS SIGN}70 %" in page
+
+
+def test_prices_limits_and_requirements_of_each_tier_are_one_table(venue: Venue) -> None:
+    default_products.create_missing()
+    page = output(users.member(venue).get(at(venue)))
+    assert "USDC per call Free yours Pro Premium Enterprise Requests a minute 10 120 600 dedicated" in page
+    assert (
+        "Neighborhood context 0.002 0.0015 \N{MINUS SIGN}25 % 0.001 \N{MINUS SIGN}50 % 0.0005 \N{MINUS SIGN}75 %"
+        in page
+    )
+    assert "Needed nothing 100 USD of the token 1,000 USD of the token, or 5,000 staked a contract, or 50,000" in page
+    assert "Support docs and community e-mail priority dedicated" in page
+    # The pages of exports have their prices.
+    assert "Export of reviews" not in page
 
 
 def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) -> None:
@@ -118,6 +136,12 @@ def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) 
     page = output(answer)
     assert "Your tier Enterprise from your plan Requests a minute 9000" in page
     assert "as in the tier, times 0.8 Valid until no end date" in page
+    # The price of Enterprise, 0.001, times the factor of the plan.
+    assert (
+        "Reviews \N{EN DASH} not available 0.003 \N{MINUS SIGN}25 % 0.002 \N{MINUS SIGN}50 % 0.0008 \N{MINUS SIGN}80 %"
+        in page
+    )
+    assert "Support Dedicated Priority: dedicated. With a service-level agreement" in page
     assert XSS not in answer.content.decode()
 
 
