@@ -31,8 +31,8 @@ from orders.models.menus import describe_sold_out
 FORMS = {"item": ItemForm, "category": CategoryForm}
 
 
-def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
-    """Return the context of the menu templates. Three queries."""
+def build_context(request: PageRequest, message: str = "", opened: UUID | None = None) -> dict[str, Any]:
+    """Return the context of the menu templates, with the actions of the row `opened` in view. Three queries."""
     venue = request.access.venue
     at = timezone.now().astimezone(zone(venue.timezone))
     ordered = MenuItem.objects.order_by("position", "name", "id")
@@ -63,6 +63,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
         "can_edit": request.access.may(Right.MENU),
         "can_sell_out": request.access.may(Right.SOLD_OUT),
         "message": message,
+        "opened": opened,
     }
 
 
@@ -104,10 +105,10 @@ def change_item(request: PageRequest, item: Any, **changes: Any) -> None:
     change_items(rows, changes, actor=request.access.actor, now=timezone.now())
 
 
-def respond_updated(request: PageRequest, message: str) -> HttpResponse:
-    """Render the updated list for htmx; otherwise redirect to the menu page."""
+def respond_updated(request: PageRequest, message: str, *, opened: UUID | None = None) -> HttpResponse:
+    """Render the updated list for htmx, with the actions of a row still open; otherwise redirect to the menu page."""
     if request.headers.get("HX-Request") == "true":
-        return render(request, "orders/menu_list.html", build_context(request, message))
+        return render(request, "orders/menu_list.html", build_context(request, message, opened))
     messages.success(request, message)
     return redirect("menu", venue=request.access.venue.public_id)
 
@@ -121,7 +122,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
         return respond_updated(request, _("%(dish)s is available again.") % {"dish": item.name})
     form = SoldOutForm(request.POST)
     if not form.is_valid():
-        return respond_updated(request, _("Not saved: enter a time such as 18:00, or none."))
+        return respond_updated(request, _("Not saved: enter a time such as 18:00, or none."), opened=key)
     if not (clock := form.cleaned_data["until"]):
         change_item(request, item, is_sold_out=True)
         return respond_updated(request, _("%(dish)s is sold out today.") % {"dish": item.name})
@@ -130,7 +131,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     until = datetime.combine(day, clock, at.tzinfo)
     change_item(request, item, sold_out_until=until)
     message = _("%(dish)s is %(state)s.") % {"dish": item.name, "state": describe_sold_out(until, at)}
-    return respond_updated(request, message)
+    return respond_updated(request, message, opened=key)
 
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
@@ -140,11 +141,11 @@ def set_stock(request: PageRequest, *, key: UUID) -> HttpResponse:
     form = StockForm(request.POST)
     if not form.is_valid():
         message = _("Not saved: portions are a whole number from 0 to %(most)s, or empty.")
-        return respond_updated(request, message % {"most": format_number(MAX_STOCK)})
+        return respond_updated(request, message % {"most": format_number(MAX_STOCK)}, opened=key)
     stock = form.cleaned_data["stock"]
     change_item(request, item, stock=stock)
     message = _("%(dish)s: not counted.") if stock is None else _("%(dish)s: %(count)s left.")
-    return respond_updated(request, message % {"dish": item.name, "count": stock})
+    return respond_updated(request, message % {"dish": item.name, "count": stock}, opened=key)
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
@@ -153,7 +154,7 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
     is_on = request.POST.get("to") == "on"
     change_item(request, item, is_available=is_on)
     message = _("%(dish)s is now available.") if is_on else _("%(dish)s is now hidden.")
-    return respond_updated(request, message % {"dish": item.name})
+    return respond_updated(request, message % {"dish": item.name}, opened=key)
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
@@ -164,7 +165,7 @@ def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
         message = _("%(name)s was moved up.") if up else _("%(name)s was moved down.")
     else:
         message = _("%(name)s is already first.") if up else _("%(name)s is already last.")
-    return respond_updated(request, message % {"name": row.name})
+    return respond_updated(request, message % {"name": row.name}, opened=key)
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))

@@ -35,8 +35,8 @@ def text(response: Any) -> str:
 
 
 def refs(client: Client, venue: Venue) -> list[str]:
-    """The ids on the page, in their order."""
-    return re.findall(r'<code class="quiet">([^<]+)</code>', text(client.get(root(venue))))
+    """The ids of the menu, in their order."""
+    return re.findall(r"<td[^>]*><code>([^<]+)</code>", text(client.get(f"{root(venue)}/preview")))
 
 
 def today(venue: Venue) -> date:

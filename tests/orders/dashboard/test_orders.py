@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -36,8 +37,7 @@ def at(venue: Venue, rest: str = "") -> str:
 
 def numbers_of(page: Any) -> list[int]:
     """The orders of the list, as it shows them."""
-    rows = page.content.decode().split('data-label="Order"')[1:]
-    return [int(row.split("<b>")[1].split("<")[0]) for row in rows]
+    return [int(number) for number in re.findall(r"</span>(\d+)</a></td>", page.content.decode())]
 
 
 @pytest.mark.exhaustive
