@@ -1,5 +1,6 @@
 """The menu page: dishes by category, sold-out dishes, publishing, and the forms for dishes and categories."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -29,6 +30,17 @@ from orders.models import Menu, MenuCategory, MenuItem
 from orders.models.menus import describe_sold_out
 
 FORMS = {"item": ItemForm, "category": CategoryForm}
+# The folded parts of the forms: their titles and fields. All other fields come first.
+FOLDED_FIELDS = {
+    "item": (
+        (gettext_lazy("Allergens and diets"), ("allergens", "diets")),
+        (gettext_lazy("Modifier groups"), ("groups",)),
+        (gettext_lazy("Kitchen and stock"), ("station", "prep_minutes", "stock", "sold_out_until")),
+        (gettext_lazy("Translations"), ("translations",)),
+        (gettext_lazy("Id and takeaway tax"), ("ref", "takeaway_tax_percent")),
+    ),
+    "category": ((gettext_lazy("Translations"), ("translations",)),),
+}
 
 
 def build_context(request: PageRequest, message: str = "", opened: UUID | None = None) -> dict[str, Any]:
@@ -193,9 +205,23 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
         "row": row,
         "kind": kind,
         "saved_name": form.initial.get("name", ""),
+        **fold_fields(form, FOLDED_FIELDS[kind]),
         "stations": stations if kind == "item" else (),
     }
     return render(request, "orders/menu_form.html", context, status=400 if form.is_bound else 200)
+
+
+def fold_fields(form: Any, parts: Iterable[tuple[Any, Sequence[str]]]) -> dict[str, Any]:
+    """Return the fields of a form for its template: `main_fields`, and `folded` parts, open if they have errors."""
+    folded = []
+    for title, names in parts:
+        fields = [form[name] for name in names if name in form.fields]
+        values = [form.initial.get(field.name) for field in fields]
+        count = sum(len(each) if isinstance(each, list | dict) else each not in (None, "") for each in values)
+        if fields:
+            folded.append((title, fields, count, any(field.errors for field in fields)))
+    inside = {name for _title, names in parts for name in names}
+    return {"main_fields": [field for field in form if field.name not in inside], "folded": folded}
 
 
 def get_menu(request: PageRequest) -> Menu:

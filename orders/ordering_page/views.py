@@ -141,7 +141,9 @@ class Visit:
         if hours.is_open(self.now):
             return ""
         if len(self.times) > 1:
-            return _("Closed now. You can order for pick-up from %(time)s.") % {"time": self.format_time(self.times[1])}
+            return _("Closed now. You can order for pick-up from %(time)s.") % {
+                "time": self.format_time(self.times[1])
+            }
         opening = hours.find_opening(self.now)
         if opening is None:
             return _("The restaurant is closed.")
