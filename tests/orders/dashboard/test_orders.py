@@ -51,6 +51,18 @@ def test_the_list_costs_the_same_queries_for_one_order_and_for_fifty(
         assert len(numbers_of(host.get(at(venue)))) == 50
 
 
+def test_a_period_is_chosen_with_a_link_that_keeps_the_other_filters(venue: Venue, host: Client) -> None:
+    old = builders.order(venue, now=NOON - timedelta(days=1))
+    builders.order(venue, now=NOON)
+    page = host.get(at(venue), {"status": "pending", "before": old.public_id}).content.decode()
+    assert '<a href="?status=pending&amp;first=&amp;last=" aria-current="true">All dates</a>' in page
+    link = "status=pending&amp;first=2026-11-20&amp;last=2026-11-20"
+    assert f'<a href="?{link}">Yesterday</a>' in page
+    chosen = host.get(f"{at(venue)}?{link.replace('&amp;', '&')}")
+    assert numbers_of(chosen) == [old.number]
+    assert f'<a href="?{link}" aria-current="true">Yesterday</a>' in chosen.content.decode()
+
+
 @pytest.mark.exhaustive
 def test_pages_go_on_from_an_order_and_back(venue: Venue, host: Client) -> None:
     for number in range(120):
@@ -97,8 +109,8 @@ def test_few_days_are_summed_up(venue: Venue, host: Client) -> None:
     for status in ("pending", "completed", "cancelled"):
         builders.order(venue, status=status)
     text = host.get(at(venue), {"first": "2026-11-21", "last": "2026-11-21"}).content.decode()
-    assert [part.split("<")[0] for part in text.split('class="value">')[1:]] == ["3", "1", "1", "1", "€38.00"]
-    assert 'class="value">' not in host.get(at(venue), {"first": "2020-11-21", "last": "2026-11-21"}).content.decode()
+    assert [part.split("<")[0] for part in text.split("<dd>")[1:]] == ["3", "1", "1", "1", "€38.00"]
+    assert "<dd>" not in host.get(at(venue), {"first": "2020-11-21", "last": "2026-11-21"}).content.decode()
 
 
 @pytest.mark.sample(2)
