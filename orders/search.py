@@ -28,6 +28,12 @@ HEADINGS = (
 class FilterForm(forms.Form):
     """Filters of the order list."""
 
+    text = forms.CharField(
+        required=False,
+        max_length=100,
+        label=gettext_lazy("Text"),
+        widget=forms.TextInput({"placeholder": gettext_lazy("Dish, name, phone")}),
+    )
     status = forms.ChoiceField(
         label=gettext_lazy("Status"),
         choices=[
@@ -38,21 +44,10 @@ class FilterForm(forms.Form):
         ],
         required=False,
     )
-    first = forms.DateField(
-        required=False,
-        label=pgettext_lazy("period", "From"),
-        widget=DAY,
-        help_text=gettext_lazy("In the restaurant's time zone"),
-    )
+    first = forms.DateField(required=False, label=pgettext_lazy("period", "From"), widget=DAY)
     last = forms.DateField(required=False, label=pgettext_lazy("period", "To"), widget=DAY)
     number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647, label=gettext_lazy("Number"))
     customer = forms.CharField(required=False, max_length=64, label=gettext_lazy("Customer id"))
-    text = forms.CharField(
-        required=False,
-        max_length=100,
-        label=gettext_lazy("Text"),
-        help_text=gettext_lazy("In dishes, names, phone numbers, notes, addresses"),
-    )
 
     def __init__(self, *args: Any, today: date, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,5 +1,6 @@
 """The menu page: dishes by category, sold-out dishes, publishing, and the forms for dishes and categories."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -29,10 +30,21 @@ from orders.models import Menu, MenuCategory, MenuItem
 from orders.models.menus import describe_sold_out
 
 FORMS = {"item": ItemForm, "category": CategoryForm}
+# The folded parts of the forms: their titles and fields. All other fields come first.
+FOLDED_FIELDS = {
+    "item": (
+        (gettext_lazy("Allergens and diets"), ("allergens", "diets")),
+        (gettext_lazy("Modifier groups"), ("groups",)),
+        (gettext_lazy("Kitchen and stock"), ("station", "prep_minutes", "stock", "sold_out_until")),
+        (gettext_lazy("Translations"), ("translations",)),
+        (gettext_lazy("Id and takeaway tax"), ("ref", "takeaway_tax_percent")),
+    ),
+    "category": ((gettext_lazy("Translations"), ("translations",)),),
+}
 
 
-def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
-    """Return the context of the menu templates. Three queries."""
+def build_context(request: PageRequest, message: str = "", opened: UUID | None = None) -> dict[str, Any]:
+    """Return the context of the menu templates, with the actions of the row `opened` in view. Three queries."""
     venue = request.access.venue
     at = timezone.now().astimezone(zone(venue.timezone))
     ordered = MenuItem.objects.order_by("position", "name", "id")
@@ -63,6 +75,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
         "can_edit": request.access.may(Right.MENU),
         "can_sell_out": request.access.may(Right.SOLD_OUT),
         "message": message,
+        "opened": opened,
     }
 
 
@@ -104,10 +117,10 @@ def change_item(request: PageRequest, item: Any, **changes: Any) -> None:
     change_items(rows, changes, actor=request.access.actor, now=timezone.now())
 
 
-def respond_updated(request: PageRequest, message: str) -> HttpResponse:
-    """Render the updated list for htmx; otherwise redirect to the menu page."""
+def respond_updated(request: PageRequest, message: str, *, opened: UUID | None = None) -> HttpResponse:
+    """Render the updated list for htmx, with the actions of a row still open; otherwise redirect to the menu page."""
     if request.headers.get("HX-Request") == "true":
-        return render(request, "orders/menu_list.html", build_context(request, message))
+        return render(request, "orders/menu_list.html", build_context(request, message, opened))
     messages.success(request, message)
     return redirect("menu", venue=request.access.venue.public_id)
 
@@ -121,7 +134,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
         return respond_updated(request, _("%(dish)s is available again.") % {"dish": item.name})
     form = SoldOutForm(request.POST)
     if not form.is_valid():
-        return respond_updated(request, _("Not saved: enter a time such as 18:00, or none."))
+        return respond_updated(request, _("Not saved: enter a time such as 18:00, or none."), opened=key)
     if not (clock := form.cleaned_data["until"]):
         change_item(request, item, is_sold_out=True)
         return respond_updated(request, _("%(dish)s is sold out today.") % {"dish": item.name})
@@ -130,7 +143,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     until = datetime.combine(day, clock, at.tzinfo)
     change_item(request, item, sold_out_until=until)
     message = _("%(dish)s is %(state)s.") % {"dish": item.name, "state": describe_sold_out(until, at)}
-    return respond_updated(request, message)
+    return respond_updated(request, message, opened=key)
 
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
@@ -140,11 +153,11 @@ def set_stock(request: PageRequest, *, key: UUID) -> HttpResponse:
     form = StockForm(request.POST)
     if not form.is_valid():
         message = _("Not saved: portions are a whole number from 0 to %(most)s, or empty.")
-        return respond_updated(request, message % {"most": format_number(MAX_STOCK)})
+        return respond_updated(request, message % {"most": format_number(MAX_STOCK)}, opened=key)
     stock = form.cleaned_data["stock"]
     change_item(request, item, stock=stock)
     message = _("%(dish)s: not counted.") if stock is None else _("%(dish)s: %(count)s left.")
-    return respond_updated(request, message % {"dish": item.name, "count": stock})
+    return respond_updated(request, message % {"dish": item.name, "count": stock}, opened=key)
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
@@ -153,7 +166,7 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
     is_on = request.POST.get("to") == "on"
     change_item(request, item, is_available=is_on)
     message = _("%(dish)s is now available.") if is_on else _("%(dish)s is now hidden.")
-    return respond_updated(request, message % {"dish": item.name})
+    return respond_updated(request, message % {"dish": item.name}, opened=key)
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
@@ -164,7 +177,7 @@ def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
         message = _("%(name)s was moved up.") if up else _("%(name)s was moved down.")
     else:
         message = _("%(name)s is already first.") if up else _("%(name)s is already last.")
-    return respond_updated(request, message % {"name": row.name})
+    return respond_updated(request, message % {"name": row.name}, opened=key)
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
@@ -192,9 +205,23 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
         "row": row,
         "kind": kind,
         "saved_name": form.initial.get("name", ""),
+        **fold_fields(form, FOLDED_FIELDS[kind]),
         "stations": stations if kind == "item" else (),
     }
     return render(request, "orders/menu_form.html", context, status=400 if form.is_bound else 200)
+
+
+def fold_fields(form: Any, parts: Iterable[tuple[Any, Sequence[str]]]) -> dict[str, Any]:
+    """Return the fields of a form for its template: `main_fields`, and `folded` parts, open if they have errors."""
+    folded = []
+    for title, names in parts:
+        fields = [form[name] for name in names if name in form.fields]
+        values = [form.initial.get(field.name) for field in fields]
+        count = sum(len(each) if isinstance(each, list | dict) else each not in (None, "") for each in values)
+        if fields:
+            folded.append((title, fields, count, any(field.errors for field in fields)))
+    inside = {name for _title, names in parts for name in names}
+    return {"main_fields": [field for field in form if field.name not in inside], "folded": folded}
 
 
 def get_menu(request: PageRequest) -> Menu:

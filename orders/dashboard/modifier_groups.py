@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
-from orders.dashboard.menu import get_menu
+from orders.dashboard.menu import fold_fields, get_menu
 from orders.menu import editing
 from orders.menu.forms import ModifierGroupForm, ModifierRows
 from orders.models import Menu, Modifier, ModifierGroup
@@ -52,7 +52,13 @@ def edit_group_of(request: PageRequest, menu: Menu, key: UUID | None) -> HttpRes
     if is_valid and rows.is_valid() and try_save(form, rows, actor=request.access.actor):
         messages.success(request, _("Saved: %(name)s.") % {"name": group.name})
         return redirect("menu-groups", venue=request.access.venue.public_id)
-    context = {"form": form, "rows": rows, "group": group if key else None, "saved_name": form.initial.get("name", "")}
+    context = {
+        "form": form,
+        "rows": rows,
+        "group": group if key else None,
+        "saved_name": form.initial.get("name", ""),
+        **fold_fields(form, ((_("Id and translations"), ("ref", "translations")),)),
+    }
     return render(request, "orders/modifier_group_form.html", context, status=400 if form.is_bound else 200)
 
 

@@ -1,16 +1,17 @@
 """The order list, and the page of one order."""
 
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 from csp.decorators import csp_replace
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -73,14 +74,31 @@ def list_orders(request: PageRequest) -> HttpResponse:
         ],
         "sums": sums,
         "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
-        "max_days": search.MAX_DAYS,
         "today": today,
+        "periods": list_periods(query, today=today),
         "searched": form.cleaned_data if is_valid and form.cleaned_data["text"] else None,
         "is_valid": is_valid,
         "query": query.urlencode(),
         "is_filtered": any(query.values()),
     }
     return render(request, "orders/orders.html", context, status=200 if is_valid else 400)
+
+
+def list_periods(query: QueryDict, *, today: date) -> list[tuple[str, str, bool]]:
+    """Return periods to choose from with the other filters kept: their names, queries, and whether one is chosen."""
+    yesterday, week = today - timedelta(days=1), today - timedelta(days=6)
+    chosen = [query.get(name, "") for name in ("first", "last")]
+    found = []
+    for name, days in (
+        (_("All dates"), ["", ""]),
+        (_("Today"), [today.isoformat()] * 2),
+        (_("Yesterday"), [yesterday.isoformat()] * 2),
+        (ngettext("%(count)s day", "%(count)s days", 7) % {"count": 7}, [week.isoformat(), today.isoformat()]),
+    ):
+        link = query.copy()
+        link["first"], link["last"] = days
+        found.append((name, link.urlencode(), chosen == days))
+    return found
 
 
 @page(Right.ORDERS, section="orders")

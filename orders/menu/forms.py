@@ -197,7 +197,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("Sizes, extras, sides"),
     )
-    field_order = [*Meta.fields[:-3], "groups", "translations", "file", "removes_photo", *Meta.fields[-2:]]
+    field_order = ["name", "category", "price", "tax_percent", "description", "file", "removes_photo", "is_available"]
 
     def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
         super().__init__(*args, menu=menu, **options)

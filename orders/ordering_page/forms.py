@@ -61,7 +61,7 @@ class OrderingSettingsForm(ConflictCheckForm):
             "is_page_open": gettext_lazy("Guests can order on the ordering page"),
             "prep_minutes": gettext_lazy("Preparation time in minutes"),
             "orders_per_slot": gettext_lazy("Orders in a slot"),
-            "max_waiting_orders": gettext_lazy("Orders that wait to be accepted, at most"),
+            "max_waiting_orders": gettext_lazy("Waiting orders, at most"),
             "takes_usdc": gettext_lazy("Guests can pay in USDC after the order"),
             "usdc_price": gettext_lazy("Price of one USDC"),
         }

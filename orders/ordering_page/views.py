@@ -140,10 +140,20 @@ class Visit:
         hours = self.hours[self.fulfilment]
         if hours.is_open(self.now):
             return ""
+        if len(self.times) > 1:
+            return _("Closed now. You can order for pick-up from %(time)s.") % {
+                "time": self.format_time(self.times[1])
+            }
         opening = hours.find_opening(self.now)
         if opening is None:
             return _("The restaurant is closed.")
         return _("The restaurant is closed now, and opens again: %(time)s.") % {"time": self.format_time(opening)}
+
+    @property
+    def can_order(self) -> bool:
+        """Whether an order is taken now, or for later."""
+        is_paused = self.settings.is_paused(now=self.now)
+        return not is_paused and (self.hours[self.fulfilment].is_open(self.now) or len(self.times) > 1)
 
     def format_time(self, moment: datetime) -> str:
         return format_clock_or_date(moment.astimezone(self.at.tzinfo), today=self.at.date())
@@ -247,7 +257,12 @@ def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
     if not categories:
         raise links.InvalidLink
     total = visit.quote().order.total if visit.items else None
-    return visit.render("menu", {"categories": categories, "total": money(total, visit.venue.currency)}, status=status)
+    context = {
+        "categories": categories,
+        "total": money(total, visit.venue.currency),
+        "can_order": visit.can_order,
+    }
+    return visit.render("menu", context, status=status)
 
 
 def show_dish(visit: Visit, ref: str) -> HttpResponse:

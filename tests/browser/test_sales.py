@@ -40,6 +40,8 @@ def test_sales_of_the_demo_are_charts_with_tables_and_files(
     assert download.value.suggested_filename.startswith("sales-by-dish-")
     page.get_by_role("link", name="7 days").click()
     page.get_by_text("Compared with").wait_for()
+    if viewport == PHONE:
+        page.get_by_text("Other dates").click()
     page.get_by_label("From").fill("2026-01-02")
     page.get_by_label("To").fill("2026-01-01")
     page.get_by_role("button", name="Show").click()

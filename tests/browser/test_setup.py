@@ -121,6 +121,14 @@ def test_a_menu_is_uploaded_previewed_and_applied(visit: "Callable[..., Page]", 
         "Available again: Margherita",
         True,
     ]
+    # So has the button that moves a dish, in the panel with the other actions, which stays open.
+    page.get_by_label("More about Margherita").press("Enter")
+    page.get_by_role("button", name="Move Margherita down").press("Enter")
+    page.get_by_text("Margherita was moved down.").wait_for(state="attached")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Move Margherita down"
+    assert offences(page) == []
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.ariaLabel") == "More about Margherita"
     page.set_viewport_size(PHONE)
     assert not overflows(page)
 
@@ -132,6 +140,7 @@ def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Ca
     page.goto(f"{menu}/categories/new")
     page.get_by_label("Name").fill("Pizza")
     page.get_by_role("button", name="Save").click()
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("link", name="Modifier groups").click()
     page.get_by_role("link", name="Add a group").click()
     page.get_by_label("Name").first.fill("Size")
@@ -146,14 +155,18 @@ def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Ca
     page.goto(f"{menu}/items/new")
     page.get_by_label("Name").first.fill("Margherita")
     page.get_by_label("Price").fill("9,50")
+    for title in ("Allergens and diets", "Modifier groups", "Kitchen and stock", "Translations"):
+        page.locator(".folds summary", has_text=title).click()
     page.get_by_label("Vegetarian").check()
     page.get_by_role("checkbox", name="Size").check()
     page.get_by_label("Station").fill("pizza")
     page.locator(".translation").first.get_by_label("Description").fill("Tomat, mozzarella")
     page.get_by_role("button", name="Save").click()
+    page.get_by_label("More about Margherita").click()
     page.get_by_label("Portions left of Margherita").fill("3")
     page.get_by_role("button", name="Set portions left of Margherita").click()
     page.get_by_text("Margherita: 3 left.").wait_for()
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("link", name="Modifier groups").click()
     page.get_by_role("link", name="Size").click()
     addresses = [menu, f"{menu}/groups", page.url]

@@ -1,6 +1,8 @@
 // Behaviour of all pages: copy buttons, dialogs, dropdowns and forms.
 "use strict";
 
+const DROPDOWNS = ":is(.bar details, .more)[open]";
+
 document.addEventListener("click", async (event) => {
   const copier = event.target.closest("[data-copy]");
   if (copier) {
@@ -29,14 +31,14 @@ document.addEventListener("click", async (event) => {
     event.preventDefault();
     closer.closest("dialog").close();
   }
-  for (const dropdown of document.querySelectorAll(".bar details[open]")) {
+  for (const dropdown of document.querySelectorAll(DROPDOWNS)) {
     if (!dropdown.contains(event.target)) dropdown.open = false;
   }
 });
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  for (const dropdown of document.querySelectorAll(".bar details[open]")) {
+  for (const dropdown of document.querySelectorAll(DROPDOWNS)) {
     dropdown.open = false;
     dropdown.querySelector("summary").focus();
   }

@@ -35,8 +35,8 @@ def text(response: Any) -> str:
 
 
 def refs(client: Client, venue: Venue) -> list[str]:
-    """The ids on the page, in their order."""
-    return re.findall(r'<code class="quiet">([^<]+)</code>', text(client.get(root(venue))))
+    """The ids of the menu, in their order."""
+    return re.findall(r"<td[^>]*><code>([^<]+)</code>", text(client.get(f"{root(venue)}/preview")))
 
 
 def today(venue: Venue) -> date:
@@ -209,6 +209,23 @@ def test_dishes_and_categories_are_moved(manager: Client, venue: Venue) -> None:
     result = text(manager.post(f"{root(venue)}/categories/{drinks.pk}/move", {"to": "up"}, follow=True))
     assert "Drinks was moved up." in result
     assert refs(manager, venue)[0] == "water"
+
+
+def test_a_change_in_the_panel_of_a_dish_leaves_the_panel_open(manager: Client, venue: Venue) -> None:
+    item = builders.menu(venue, bufala="12").items.get(ref="bufala")
+    panel = f'<details class="more" open><summary class="button quiet small" id="mi-{item.pk}"'
+    assert panel not in text(manager.get(root(venue)))
+    for tail, sent in (("move", {"to": "down"}), ("stock", {"stock": "3"}), ("sold-out", {"until": "23:59"})):
+        part = text(manager.post(f"{root(venue)}/items/{item.pk}/{tail}", sent, headers={"hx-request": "true"}))
+        assert part.count('<details class="more" open>') == 1
+        assert panel in part
+
+
+def test_a_folded_field_with_an_error_is_in_view(manager: Client, venue: Venue) -> None:
+    dish = {"name": "Bufala", "category": builders.menu(venue).categories.get().pk, "price": "9", "tax_percent": "0"}
+    assert "<details open>" not in text(manager.get(f"{root(venue)}/items/new"))
+    refused = text(manager.post(f"{root(venue)}/items/new", dish | {"stock": "-1"}))
+    assert "<details open><summary>Kitchen and stock" in refused
 
 
 def test_category_with_dishes_cannot_be_deleted(manager: Client, venue: Venue) -> None:

@@ -385,7 +385,8 @@ def closed_until(opening: str, menu: Menu, **fields: Any) -> None:
 def test_outside_of_its_hours_the_page_says_when_it_opens_and_takes_orders_for_later(menu: Menu) -> None:
     closed_until("19:00", menu)
     guest = Guest(menu, "?table=7")
-    assert "The restaurant is closed now, and opens again: 19:00." in guest.words
+    assert "Closed now. You can order for pick-up from 19:00." in guest.words
+    assert 'value="add:acqua"' in guest.response.content.decode()
     guest.press("add:acqua")
     guest.press("checkout")
     assert "At the table" not in guest.words
@@ -429,7 +430,7 @@ def test_guests_at_a_table_order_until_the_end_of_the_longest_stay_and_pick_up_e
     assert "Expected at 19:45" in at_table.words
     assert at_table.press("place", **entered()).status_code == 302
     pickup = at_checkout(menu, at=NOW)
-    assert "The restaurant is closed now, and opens again: Tue, May 6, 12:00." in pickup.words
+    assert "Closed now. You can order for pick-up from Tue, May 6, 12:00." in pickup.words
     assert pickup.press("place", **entered()).status_code == 400
     assert "At the table" not in at_checkout(menu, "?table=7", at=NOW + timedelta(hours=1, minutes=30)).words
 
@@ -539,7 +540,9 @@ def test_a_paused_page_shows_the_menu_and_takes_no_orders(menu: Menu, until: dat
     guest.press("place", **entered())
     assert (guest.response.status_code, Order.objects.exists()) == (409, False)
     assert message in guest.words
-    assert message in Guest(menu).words
+    paused = Guest(menu)
+    assert message in paused.words
+    assert 'value="add:' not in paused.response.content.decode()
     later = at_checkout(menu, at=NOW + timedelta(minutes=31))
     assert later.press("place", **entered()).status_code == (302 if until else 409)
 
