@@ -129,6 +129,8 @@ def test_status_page_shows_the_state_of_each_service(
     response = Client().get("/status")
     text = response.content.decode()
     assert (response.status_code, re.findall("<h1>(.+?)</h1>", text)) == (code, [heading])
+    assert re.search(r"Checked on \d+ \w+ \d{4}, [\d:]{8} UTC", text)
+    assert re.search(r"Running since \d+ \w+, [\d:]{5} UTC, for \d+", text)
     assert text.count(">unavailable</span>") == list(states.values()).count("away")
     assert not response.cookies
 
