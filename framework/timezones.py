@@ -4,6 +4,8 @@ from functools import cache
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
+from babel.core import get_global
+from babel.numbers import get_territory_currencies
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy
 
@@ -38,3 +40,11 @@ def validate_zone(name: str) -> None:
     """Raise ValidationError for a name that the zone database does not have."""
     if name not in zone_names():
         raise ValidationError(gettext_lazy("There is no time zone %(name)s."), params={"name": name})
+
+
+@cache
+def currency_of_zone(name: str) -> str:
+    """Return the currency of the country of a zone (ISO 4217), by Unicode CLDR; empty if there is none."""
+    country = get_global("zone_territories").get(name)
+    currencies: list[str] = get_territory_currencies(country) if country else []
+    return currencies[0] if currencies else ""

@@ -13,6 +13,7 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
+from django.forms.boundfield import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -28,7 +29,7 @@ from accounts.models import Role, User, Venue
 from accounts.sign_in import takeover
 from accounts.tenancy.team import TeamAuthority
 from framework.languages import name_of_currency
-from framework.timezones import find_zone, validate_zone, zone_names
+from framework.timezones import currency_of_zone, find_zone, validate_zone, zone_names
 
 # ISO 4217, list one, without funds, precious metals and test codes.
 # With the names of Unicode CLDR 47.
@@ -37,6 +38,8 @@ CURRENCIES = [
     for line in Path(__file__).with_name("currencies.txt").read_text(encoding="utf-8").splitlines()
 ]
 MIN_STRENGTH_HELP = gettext_lazy("At least 8 characters, not a common password.")
+# Of the sign-up form, filled in by the browser's zone.
+PLACE_FIELDS = ("timezone", "currency")
 ROLES = {
     Role.OWNER: gettext_lazy("everything, including the account"),
     Role.MANAGER: gettext_lazy("everything except the account"),
@@ -46,12 +49,27 @@ ROLES = {
 
 
 class ZoneInput(forms.TextInput):
-    """A text input that suggests time zones."""
+    """A text input that suggests time zones, each with the currency of its country."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        options = format_html_join("", '<option value="{}">', ((zone,) for zone in sorted(zone_names())))
+        zones = ((zone, currency_of_zone(zone)) for zone in sorted(zone_names()))
+        options = format_html_join("", '<option value="{}" data-currency="{}">', zones)
         field = super().render(name, value, {"list": f"zones-of-{name}"} | (attrs or {}), renderer)
         return format_html('{}<datalist id="zones-of-{}">{}</datalist>', field, name, options)
+
+
+class NewPasswordInput(forms.PasswordInput):
+    """A password input with a button that shows what was typed; pages.js makes it visible."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        field = super().render(name, value, attrs, renderer)
+        shown = format_html(
+            '<button type="button" class="link" data-reveal="{}" aria-pressed="false" title="{}" hidden>{}</button>',
+            (attrs or {}).get("id", ""),
+            _("Show password"),
+            _("Show"),
+        )
+        return format_html('<span class="reveal">{}{}</span>', field, shown)
 
 
 class ZoneField(forms.CharField):
@@ -96,6 +114,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["password1"].help_text = MIN_STRENGTH_HELP
+        self.fields["password1"].widget = NewPasswordInput(attrs=self.fields["password1"].widget.attrs)
         self.fields["timezone"].initial = "UTC"
         if not self.is_bound:
             # The script fills in the zone of the browser, but does not replace what was typed.
@@ -104,6 +123,19 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
         self.fields["email"].validators.append(MaxLengthValidator(254))
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
+
+    @property
+    def main_fields(self) -> list[BoundField]:
+        """The fields that each newcomer fills in; the others have values that fit most."""
+        return [self[name] for name in self.fields if name not in PLACE_FIELDS]
+
+    @property
+    def place_fields(self) -> list[BoundField]:
+        return [self[name] for name in PLACE_FIELDS]
+
+    @property
+    def has_place_errors(self) -> bool:
+        return any(name in self.errors for name in PLACE_FIELDS)
 
     def validate_unique_email(self, value: str) -> str:
         """Accept an address that other users only added to theirs: anybody could reserve it that way."""

@@ -56,6 +56,8 @@ DRAWINGS: Mapping[str, str] = {
     ),
 }  # fmt: skip
 TONES = 8
+# Longer distances have no decimals.
+MIN_WHOLE_KILOMETRES_M = 100_000
 SOON, WEEK = timedelta(hours=12), timedelta(days=6)
 
 
@@ -89,9 +91,11 @@ def label_attribute(key: str, known: Mapping[str, str]) -> str:
 
 
 def format_distance(metres: int) -> str:
-    """Format a distance: `350 m`, `1.2 km`."""
+    """Format a distance: `350 m`, `1.2 km`, `479 km`."""
     if metres < 1000:
         return f"{metres} m"
+    if metres >= MIN_WHOLE_KILOMETRES_M:
+        return f"{format_number(round(metres / 1000))} km"
     return f"{format_number(Decimal(metres).scaleb(-3).quantize(Decimal('0.1')))} km"
 
 

@@ -25,6 +25,7 @@ NAMES = (
 # Several check boxes of one name are one parameter, with commas.
 LISTS = ("price", "diet", "attributes")
 MORE_FILTERS = ("rating_min", "diet", "attributes", "offer", "radius", "sort")
+FOLDED_FILTERS = ("market", "cuisine", "open", "price", *MORE_FILTERS)
 # Only where a reference point is given.
 RADII_M = (500, 1_500, 3_000, 10_000)
 CLOCK_TIMES = ("12:00", "19:00", "22:00")
@@ -65,7 +66,6 @@ class SearchForm:
     vocabulary: Vocabulary
     cuisine_labels: Mapping[str, str]
     errors: dict[str, str] = field(default_factory=dict)
-    suggestions: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, query: QueryDict, *, vocabulary: Vocabulary, cuisine_labels: Mapping[str, str]) -> "SearchForm":
@@ -86,12 +86,19 @@ class SearchForm:
             self.errors.setdefault(problem.param if problem.param in NAMES else "", problem.message)
         if not error.details:
             self.errors.setdefault("", error.message)
-        self.suggestions = [str(each) for each in error.extra.get("suggestions", ())]
 
     @property
     def other_error(self) -> str:
         """The message that belongs to no visible field."""
         return self.errors.get("", "") or self.errors.get("cursor", "")
+
+    @property
+    def filter_count(self) -> int:
+        return sum(name in self.values for name in FOLDED_FILTERS)
+
+    @property
+    def has_folded_errors(self) -> bool:
+        return any(name in self.errors for name in FOLDED_FILTERS)
 
     @property
     def has_more_filters(self) -> bool:

@@ -21,6 +21,7 @@ from django.http import (
 )
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import get_language_info
 from django.views.decorators.http import require_safe
 
@@ -35,8 +36,9 @@ from catalogue.public_pages.search_form import SearchForm, label_filter
 from catalogue.public_pages.structured_data import restaurant_json_ld
 from catalogue.public_pages.venues import NONE, GuestPages, find_guest_pages
 from catalogue.search.geocoding.distance import Location
+from catalogue.search.geocoding.landmarks import PlaceNotResolved
 from catalogue.search.text.labels import translations
-from catalogue.search.text.vocabulary import Vocabulary
+from catalogue.search.text.vocabulary import MarketArea, Vocabulary, fold
 from framework.api import conditional_requests
 from framework.api.cache_headers import NO_STORE
 from framework.api.rate_limits.middleware import count_call
@@ -44,11 +46,13 @@ from framework.api.urls import public_url
 from framework.db import read_replica
 from framework.errors import ApiError, InvalidRequest, Renamed
 from framework.languages import (
+    accepted_tags,
     activate_for,
     find_language,
     format_clock,
     format_day_of_month,
     format_number,
+    language_of_country,
     list_languages,
 )
 from payments.interface import PAGES, SITEMAP_FILES, FixedLimit
@@ -155,50 +159,117 @@ def public_page(view: PublicView, *, limit: FixedLimit = PAGES) -> PublicView:
 
 @public_page
 def search_restaurants(visit: Visit) -> HttpResponse:
-    """The form, the hits with their map, and how the words were understood; 400 with the message of the API."""
+    """The form, the hits with their map, and how the words were understood. Without parameters the hits of one city.
+
+    404 if the place is unknown or in no market, so that caches and crawlers do not keep the page; 400 with the message
+    of the API if it refuses another parameter.
+    """
     now = timezone.now()
     vocabulary = Vocabulary.load()
     cuisine_labels = {**vocabulary.cuisines, **(translations(visit.language) or {})}
     form = SearchForm.read(visit.request.GET, vocabulary=vocabulary, cuisine_labels=cuisine_labels)
-    context: dict[str, Any] = {"form": form}
-    page = None
+    local = None if form.values else _choose_city(visit, vocabulary)
+    scope = {"market": local.slug} if local else {}
+    context: dict[str, Any] = {"form": form, "local": local}
+    page, status = None, 200
     try:
-        query = search.Query(**form.parse())
+        query = search.Query(**form.parse() | scope)
         page = read_replica.read_from_replica(lambda: search.search_restaurants(query, now=now))
+    except PlaceNotResolved as error:
+        status = 404
+        context["unknown"] = _describe_unknown_place(visit, form, error)
     except InvalidRequest as error:
+        status = 400
         form.add_error(error)
-        context["suggestions"] = [
-            {"name": name, "url": visit.link(SEARCH, form.without() | _replace(error.param, name))}
-            for name in form.suggestions
-            if error.param in form.values
-        ]
+        context["suggestions"] = _suggest(visit, form, error)
     else:
-        context |= read_replica.read_from_replica(partial(_describe_page, visit, form, page, now=now))
+        context |= read_replica.read_from_replica(partial(_describe_page, visit, form, page, scope=scope, now=now))
     market = vocabulary.markets.get(form.values.get("market", ""))
     is_indexed = form.values.keys() <= INDEXED_PARAMETERS and page is not None
-    context |= {"market": market, "is_indexed": is_indexed, "cities": [] if form.values else _cities(visit, form)}
+    has_cities = not form.values or status == 404
+    context |= {
+        "market": market,
+        "is_indexed": is_indexed,
+        "cities": _cities(visit, form, local) if has_cities else [],
+    }
     return visit.render(
         "search",
         context,
         parameters=form.values,
         canonical={"market": market.slug} if market and is_indexed else {},
         volatile=page.next_cursor if page else None,
-        status=200 if page else 400,
+        status=status,
     )
+
+
+def _choose_city(visit: Visit, vocabulary: Vocabulary) -> MarketArea | None:
+    """Return a city for guests who named none: of the browser's country, else of its language, else the first one."""
+    areas = sorted(vocabulary.markets.values(), key=lambda area: area.name)
+    # An address with a language is one page for all browsers.
+    tags = [] if visit.chosen else accepted_tags(visit.request)
+    countries = [tag.rpartition("-")[2].upper() for tag in tags]
+    of_country = (area for country in countries for area in areas if area.country == country)
+    of_language = (area for area in areas if language_of_country(area.country) == visit.language)
+    return next(of_country, None) or next(of_language, None) or next(iter(areas), None)
+
+
+def _suggest(visit: Visit, form: SearchForm, error: InvalidRequest) -> list[dict[str, str]]:
+    return [
+        {"name": str(name), "url": visit.link(SEARCH, form.without() | _replace(error.param, str(name)))}
+        for name in error.extra.get("suggestions", ())
+        if error.param in form.values
+    ]
+
+
+def _describe_unknown_place(visit: Visit, form: SearchForm, error: PlaceNotResolved) -> dict[str, Any]:
+    """Return the name of a place without restaurants, the city that it is not in, and the nearest cities or similar
+    names.
+    """
+    areas, typed = form.vocabulary.markets, form.values.get("near", "")
+    # As the guest writes the name, in any language.
+    name = capfirst(typed) if error.param == "near" and fold(typed) != fold(error.place) else error.place
+    return {
+        "name": name if error.place else typed,
+        "is_known": bool(error.place),
+        "outside": areas.get(form.values.get("market", "")) if error.place else None,
+        "is_country": any(metres is None for _, metres in error.nearest),
+        "nearest": [
+            {
+                "name": areas[slug].name,
+                "distance": labels.format_distance(int(metres)) if metres and metres >= 1000 else "",
+                "url": visit.link(SEARCH, {**form.without("near", "radius"), "market": slug}),
+            }
+            for slug, metres in error.nearest
+            if slug in areas
+        ],
+        "similar": [] if error.place else _suggest(visit, form, error),
+    }
 
 
 def _replace(parameter: str | None, value: str | None) -> dict[str, str]:
     return {parameter: value} if parameter and value else {}
 
 
-def _cities(visit: Visit, form: SearchForm) -> list[dict[str, str]]:
-    return [
-        {"name": city.label, "url": visit.link(SEARCH, {"market": city.value})} for city in form.markets if city.value
+def _cities(visit: Visit, form: SearchForm, local: MarketArea | None) -> list[dict[str, Any]]:
+    cities = [
+        {
+            "name": city.label,
+            "url": visit.link(SEARCH, {"market": city.value}),
+            "is_current": bool(local and local.slug == city.value),
+        }
+        for city in form.markets
+        if city.value in form.vocabulary.markets
     ]
+    # First the one that is shown, as phones have them in one line.
+    return sorted(cities, key=lambda city: not city["is_current"])
 
 
-def _describe_page(visit: Visit, form: SearchForm, page: search.Page, *, now: datetime) -> dict[str, Any]:
-    """Return what the template shows of a page of hits. At most three queries."""
+def _describe_page(
+    visit: Visit, form: SearchForm, page: search.Page, *, scope: Mapping[str, str], now: datetime
+) -> dict[str, Any]:
+    """Return what the template shows of a page of hits; `scope` are parameters beside those of the form. At most three
+    queries.
+    """
     values = [hit.values for hit in page.hits]
     near = page.resolved
     here = (near.name, Location(near.lat, near.lng)) if near else None
@@ -241,7 +312,9 @@ def _describe_page(visit: Visit, form: SearchForm, page: search.Page, *, now: da
             if each.parameter in form.values or (each.parameter == "radius" and "near" in form.values)
         ],
         "first_url": visit.link(SEARCH, form.without()) if "cursor" in form.values else "",
-        "next_url": visit.link(SEARCH, {**form.without(), "cursor": page.next_cursor}) if page.next_cursor else "",
+        "next_url": visit.link(SEARCH, {**form.without(), **scope, "cursor": page.next_cursor})
+        if page.next_cursor
+        else "",
         "attribution": lines.values(),
     }
 

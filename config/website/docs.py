@@ -55,6 +55,10 @@ READERS: Mapping[str, str] = {
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_SUMMARY_LENGTH = 160
 MAX_QUERY_LENGTH = 200
+# Tables with so many columns, of which one is wider than so many characters, are lists on phones.
+MIN_STACKED_COLUMNS, MAX_NARROW_CELL = 4, 12
+# Of each reader in the index; the others are folded.
+MAX_FIRST_GUIDES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,16 @@ def index(request: HttpRequest) -> HttpResponse:
 
         hits = docs_search.search(query)
         return render(request, "docs/search.html", {"groups": groups(), "query": query, "hits": hits})
-    readers = [(reader, READERS[reader], first, rest) for reader, (first, *rest) in groups()]
+    readers = [
+        {
+            "name": reader,
+            "line": READERS[reader],
+            "quickstart": quickstart,
+            "first": guides[:MAX_FIRST_GUIDES],
+            "others": guides[MAX_FIRST_GUIDES:],
+        }
+        for reader, (quickstart, *guides) in groups()
+    ]
     return render(request, "docs/index.html", {"groups": groups(), "readers": readers})
 
 
@@ -171,6 +184,7 @@ def render_page(file: Path, text: str) -> dict[str, Any]:
     for token, following in pairwise(tokens):
         if token.type == "heading_open" and token.tag == "h2":
             contents.append((str(token.attrs["id"]), plain_text(following.content)))
+    label_cells(tokens)
     folder = file.relative_to(BASE).parent.as_posix()
     for token in tokens:
         for child in token.children or ():
@@ -180,6 +194,24 @@ def render_page(file: Path, text: str) -> dict[str, Any]:
     html = markdown.renderer.render(tokens, markdown.options, {})
     # Our own files, and HTML in them is escaped.
     return {"html": mark_safe(html), "contents": contents}  # noqa: S308
+
+
+def label_cells(tokens: Sequence[Any]) -> None:
+    """Give each cell the heading of its column, and the class `stacked` to tables that no phone has room for."""
+    table, headings, column = None, list[str](), 0
+    for token, following in pairwise(tokens):
+        if token.type == "table_open":
+            table, headings = token, []
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open":
+            headings.append(plain_text(following.content))
+        elif token.type == "td_open" and table:
+            if column:
+                token.attrs["data-label"] = headings[column]
+                if len(headings) >= MIN_STACKED_COLUMNS and len(following.content) > MAX_NARROW_CELL:
+                    table.attrs["class"] = "stacked"
+            column += 1
 
 
 def resolve_link(link: str, folder: str) -> str:
@@ -204,8 +236,7 @@ def markdown_parser() -> Any:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").use(anchors_plugin, max_level=3)
     markdown.add_render_rule("fence", render_fence)
     # A frame scrolls where the table is wider than the page.
-    frame = '<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="table">'
-    markdown.add_render_rule("table_open", lambda *_: frame)
+    markdown.add_render_rule("table_open", render_table_open)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
     return markdown
 
@@ -223,6 +254,11 @@ def inline_markdown(text: str) -> SafeString:
     """The same without paragraphs."""
     html: str = markdown_parser().renderInline(text)
     return mark_safe(html)  # noqa: S308
+
+
+def render_table_open(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
+    style = " ".join(("table", *tokens[index].attrs.values()))
+    return f'<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="{style}">'
 
 
 def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:

@@ -19,6 +19,7 @@ from config.website.reference_schemas import Row, Schemas, name_of
 from framework.api.openapi import schema
 from framework.api.urls import public_url
 from payments.interface import TIERS
+from payments.tiers.definitions import FREE
 
 TITLES = {"management": "Management API", "management-v2": "Management API, version 2", "data": "Data API"}
 # Of tags whose name says too little.
@@ -30,6 +31,8 @@ GROUP_TITLES = {
     "match": "Matching",
     "me": "Your wallets and limits",
 }
+# The operation that the overview of an API shows.
+EXAMPLES = {"management": "create_order", "management-v2": "create_order", "data": "search_restaurants"}
 WEBHOOKS = "webhooks"
 JSON = "application/json"
 # In USDC by product and rate.
@@ -99,10 +102,23 @@ def parse(name: str, content: bytes) -> Api:
 def overview(request: HttpRequest, name: str) -> HttpResponse:
     api = load(name)
     document = api.document
-    tables = [Schemas(document).table(each) for each in ("Failure", "Problem")]
+    schemas = Schemas(document)
+    tables = [schemas.table(each) for each in ("Failure", "Problem")]
+    prices = current_prices(api) or {}
+    example = next(
+        (method, path, operation)
+        for group in api.groups.values()
+        for method, path, operation in group.operations
+        if operation["operationId"] == EXAMPLES[name]
+    )
     context = {
         "api": api,
         "groups": docs.groups(),
+        "sections": [
+            (group, [(*operation, format_price(operation[2], prices)) for operation in group.operations])
+            for group in api.groups.values()
+        ],
+        "example": describe(api, schemas, {}, prices, *example),
         "base": public_url(""),
         "description": docs.inline_markdown(document["info"]["description"]),
         "security": document["components"]["securitySchemes"],
@@ -127,10 +143,17 @@ def explorer(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "docs/explorer.html", {"name": name, "title": TITLES[name]})
 
 
+def current_prices(api: Api, group: str | None = None) -> Prices | None:
+    """The prices if the API, or one of its groups, sells anything."""
+    groups = [api.groups[group]] if group else api.groups.values()
+    if any("x-products" in operation for found in groups for _, _, operation in found.operations):
+        return x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.MAX_AGE_S)
+    return None
+
+
 def render_group(api: Api, name: str) -> SafeString:
     """The operations of a group as HTML, rendered once for each version of the document and of the prices."""
-    sells = any("x-products" in operation for _, _, operation in api.groups[name].operations)
-    prices = (sells and x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.MAX_AGE_S)) or {}
+    prices = current_prices(api, name) or {}
     if name not in api.rendered or api.rendered[name][0] != prices:
         schemas, group = Schemas(api.document), api.groups[name]
         shared = shared_responses(group)
@@ -200,6 +223,7 @@ def describe(
         "description": docs.markdown(operation.get("description", "")),
         "needs": describe_needs(operation.get("security", [])),
         "prices": describe_prices(operation.get("x-products", ()), prices),
+        "price": format_price(operation, prices),
         "parameters": [
             (title, rows)
             for place, title in (("path", "Path"), ("query", "Query"), ("header", "Headers"))
@@ -274,6 +298,19 @@ def describe_prices(products: Sequence[str], prices: Prices) -> dict[str, Any]:
         (product, [x402_manifest.amount(prices.get(product, {}).get(rate)) for rate in rates]) for product in products
     ]
     return {"rates": rates, "products": rows, "are_known": bool(prices)} if rows else {}
+
+
+def format_price(operation: Mapping[str, Any], prices: Prices) -> str:
+    """The standard price of an operation, or the lowest and the highest one of its products; empty if it is free."""
+    found = [
+        price
+        for product in operation.get("x-products", ())
+        if (price := prices.get(product, {}).get(FREE.rate)) is not None
+    ]
+    if not found:
+        return ""
+    low, high = x402_manifest.amount(min(found)), x402_manifest.amount(max(found))
+    return f"{low} USDC" if low == high else f"{low} to {high} USDC"
 
 
 def resolve(api: Api, described: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -67,6 +67,13 @@ def test_the_browser_says_which_zone_it_is_in(visit: Callable[..., "Page"]) -> N
     page = visit(PHONE, timezone_id="Asia/Tokyo")
     page.goto("/account/signup/")
     assert page.get_by_label("Time zone").input_value() == "Asia/Tokyo"
+    assert page.locator("output").inner_text() == "Asia/Tokyo, JPY"
+    page.get_by_text("Time zone and currency").click()
+    page.get_by_label("Currency").select_option("USD")
+    assert page.locator("output").inner_text() == "Asia/Tokyo, USD"
+    page.get_by_label("Password").fill("a long one")
+    page.get_by_role("button", name="Show").click()
+    assert page.get_by_label("Password").get_attribute("type") == "text"
     assert offences(page) == []
     assert not overflows(page)
 

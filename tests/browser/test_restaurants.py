@@ -40,3 +40,30 @@ def test_a_guest_finds_a_restaurant_by_card_and_by_pin(
     assert not overflows(page)
     assert offences(page) == []
     assert page.context.cookies() == []
+
+
+def test_a_phone_shows_results_before_any_search_and_folds_the_filters(visit: Visit, site: Up) -> None:
+    page = visit(PHONE, locale="en-GB")
+    page.goto("/restaurants")
+    page.get_by_role("heading", name="Popular in London").wait_for()
+    first = page.locator("#r1").bounding_box()
+    assert first
+    assert first["y"] + first["height"] < PHONE["height"]
+    assert not page.get_by_label("Cuisine").is_visible()
+    page.get_by_text("Filters").click()
+    page.get_by_label("City").select_option("milan")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("heading", name="Restaurants in Milan").wait_for()
+    assert page.get_by_text("Filters").locator(".badge").inner_text() == "1"
+    assert not overflows(page)
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_a_city_without_restaurants_leads_to_the_nearest_one(visit: Visit, site: Up, size: "ViewportSize") -> None:
+    page = visit(size)
+    page.goto("/restaurants?near=rome")
+    page.get_by_role("heading", name="No restaurants in Rome yet.").wait_for()
+    assert offences(page) == []
+    assert not overflows(page)
+    page.get_by_role("link", name="Milan, 479 km").click()
+    page.get_by_role("heading", name="Restaurants in Milan").wait_for()

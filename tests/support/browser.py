@@ -79,6 +79,7 @@ def sign_up(page: "Page", *, email: str, restaurant: str, zone: str = "Europe/Ro
     page.get_by_label("Restaurant").fill(restaurant)
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_text("Time zone and currency").click()
     page.get_by_label("Time zone").fill(zone)
     page.get_by_role("button", name="Create account").click()
     return page.locator("#first-key").inner_text().strip()

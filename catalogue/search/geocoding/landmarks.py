@@ -42,10 +42,16 @@ KEYS = ("negative_score", "metres", "outside", "negative_prominence", "name", "i
 
 
 class PlaceNotResolved(InvalidRequest):
-    """No known place has this name, or it is outside of all markets."""
+    """No known place has this name, or it is outside of all markets.
+
+    `place` is the name of a known place that is outside, and `nearest` are the markets that are nearest to it with
+    their distance in metres, or those of a country without one. Pages say it in their own words.
+    """
 
     code = ErrorCode.PLACE_NOT_RESOLVED
     quoted = ("suggestions", "markets")
+    place: str = ""
+    nearest: Sequence[tuple[str, float | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +204,7 @@ def _find_elsewhere(near: str, splits: Sequence[tuple[str, str]], *, market: str
         place = elsewhere[0]
         if place.location is None:
             raise _build_country_error(place, near=near)
-        raise _build_outside_error(f"{place.name} ({place.country})", place.location, market=market)
+        raise _build_outside_error(place.name, place.location, country=place.country, market=market)
     return None
 
 
@@ -225,7 +231,7 @@ def check_inside(texts: Iterable[str]) -> None:
         for phrase in map(" ".join, sorted(spans, key=len, reverse=True)):
             place = next(iter(find_cities(phrase)), None) if len(phrase) >= MIN_CITY_LENGTH else None
             if place and place.location and place.population >= MIN_LARGE_POPULATION:
-                error = _build_outside_error(f"{place.name} ({place.country})", place.location, market=None)
+                error = _build_outside_error(place.name, place.location, country=place.country, market=None)
                 error.param = "q"
                 raise error
 
@@ -234,17 +240,22 @@ def _build_country_error(place: WorldPlace, *, near: str) -> PlaceNotResolved:
     known = Vocabulary.load()
     ours = sorted(area.slug for area in known.markets.values() if area.country == place.country)
     message = f"`{near}` is a country: name a city" + (f" there, such as our market {ours[0]}." if ours else ".")
-    return PlaceNotResolved(message, param="near", extra={"suggestions": ours, "markets": sorted(known.markets)})
+    error = PlaceNotResolved(message, param="near", extra={"suggestions": ours, "markets": sorted(known.markets)})
+    error.place, error.nearest = place.name, [(slug, None) for slug in ours]
+    return error
 
 
-def _build_outside_error(name: str, location: Location, *, market: str | None) -> PlaceNotResolved:
+def _build_outside_error(name: str, location: Location, *, country: str = "", market: str | None) -> PlaceNotResolved:
     known = Vocabulary.load()
     metres = {slug: distance.distance_m(area.center, location) for slug, area in known.markets.items()}
     nearest = sorted(metres, key=metres.__getitem__)[:2]
     listed = " and ".join(f"{slug} ({metres[slug] / 1000:.0f} km)" for slug in nearest)
     where = f"outside of the market {market}" if market else "outside of our markets"
-    message = f"{name} is {where}; the nearest are {listed}."
-    return PlaceNotResolved(message, param="near", extra={"suggestions": [], "markets": sorted(known.markets)})
+    named = f"{name} ({country})" if country else name
+    message = f"{named} is {where}; the nearest are {listed}."
+    error = PlaceNotResolved(message, param="near", extra={"suggestions": [], "markets": sorted(known.markets)})
+    error.place, error.nearest = name, [(slug, metres[slug]) for slug in nearest]
+    return error
 
 
 def _require_market(place: ResolvedPlace) -> None:

@@ -5,7 +5,6 @@ const form = document.getElementById("query");
 const timing = document.getElementById("timing");
 const answer = document.getElementById("answer").firstElementChild;
 const pay = document.getElementById("pay");
-let slug = "";
 
 async function call(path) {
   timing.textContent = "Loading...";
@@ -24,9 +23,12 @@ async function call(path) {
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const body = await call(`/v1/restaurants?near=${encodeURIComponent(form.near.value)}&limit=3`);
-  slug = body.data?.[0]?.slug ?? body.data?.[0]?.id ?? slug;
-  pay.hidden = !slug;
+  const body = await call(`/v1/restaurants?near=${encodeURIComponent(form.near.value)}&limit=${form.limit.value}`);
+  const slug = body.data?.[0]?.slug;
+  if (pay && slug) pay.pathname = `/v1/restaurants/${slug}`;
 });
 
-pay.addEventListener("click", () => call(`/v1/restaurants/${encodeURIComponent(slug)}?fields=context`));
+pay?.addEventListener("click", (event) => {
+  event.preventDefault();
+  call(pay.pathname + pay.search);
+});

@@ -84,7 +84,27 @@ addEventListener("pageshow", () => {
 // Messages stay in view for some seconds, then scroll with the page.
 setTimeout(() => { document.querySelector(".messages")?.classList.add("settled"); }, 8000);
 
-// Fill in the time zone of the browser.
+// Fill in the time zone of the browser and the currency of its country.
 for (const field of document.querySelectorAll("[data-zone]")) {
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || field.value;
+  const zone = [...field.list.options].find((option) => option.value === field.value);
+  if (zone?.dataset.currency) field.form.elements.currency.value = zone.dataset.currency;
+}
+// A folded part of a form says what its fields have.
+for (const shown of document.querySelectorAll("output[for]")) {
+  const fields = [...shown.htmlFor].map((id) => document.getElementById(id));
+  const show = () => { shown.textContent = fields.map((field) => field.value).join(", "); };
+  for (const field of fields) field.addEventListener("input", show);
+  show();
+}
+
+// Show or hide the password.
+for (const button of document.querySelectorAll("[data-reveal]")) {
+  const field = document.getElementById(button.dataset.reveal);
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const isShown = field.type === "text";
+    field.type = isShown ? "password" : "text";
+    button.setAttribute("aria-pressed", String(!isShown));
+  });
 }

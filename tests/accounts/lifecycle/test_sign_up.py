@@ -204,5 +204,16 @@ def test_unknown_time_zone_stays_in_its_field(db: None, client: Client) -> None:
     assert "data-zone" not in field
 
 
+def test_zones_have_the_currency_of_their_country(db: None, client: Client) -> None:
+    page = client.get("/account/signup/").content.decode()
+    assert '<option value="Europe/Copenhagen" data-currency="DKK">' in page
+    assert '<option value="UTC" data-currency="">' in page
+    # Folded, and open where one of the two is wrong.
+    assert '<details class="folded">' in page
+    assert (
+        '<details class="folded" open>' in client.post("/account/signup/", asked(timezone="Atlantis")).content.decode()
+    )
+
+
 def test_currencies_have_their_names(db: None, client: Client) -> None:
     assert '<option value="DKK">DKK, Danish Krone</option>' in client.get("/account/signup/").content.decode()

@@ -65,6 +65,9 @@ def fiskebar(**fields: Any) -> Restaurant:
     return place
 
 
+COUNTRIES = {"aarhus": "DK", "copenhagen": "DK", "london": "GB"}
+
+
 def text_of(response: Any) -> str:
     return unescape(response.content.decode())
 
@@ -112,7 +115,7 @@ def test_boxes_of_one_name_are_one_parameter_and_foreign_ones_are_ignored(client
 
 @pytest.mark.parametrize(
     ("query", "param"),
-    [("near=Atlantis", "near"), ("cuisine=seafod", "cuisine"), ("open=25:00", "open"), ("rating_min=9", "rating_min")],
+    [("cuisine=seafod", "cuisine"), ("open=25:00", "open"), ("rating_min=9", "rating_min")],
 )
 def test_what_the_api_refuses_is_said_at_its_field(client: Client, query: str, param: str) -> None:
     builders.cuisine()
@@ -123,6 +126,58 @@ def test_what_the_api_refuses_is_said_at_its_field(client: Client, query: str, p
     assert f'id="{param}-error" lang="en"><bdi>{detail["message"]}</bdi>' in text_of(response)
     assert find(f'aria-describedby="({param}-error)"', response) == [f"{param}-error"]
     assert response["Cache-Control"] == "private, no-store"
+
+
+def test_a_city_without_restaurants_links_the_nearest_ones(client: Client) -> None:
+    builders.market("copenhagen")
+    builders.market("milan", country="IT", latitude=45.4642, longitude=9.19)
+    response = client.get("/restaurants?near=rome&price=1")
+    text = text_of(response)
+    assert response.status_code == 404
+    assert response["Cache-Control"] == "private, no-store"
+    assert "<h2>No restaurants in Rome yet.</h2>" in text
+    found = find(r'<a class="button[^"]*" href="([^"]+)"><span><bdi>(\w+)</bdi>, ([^<]+)</span>', response)
+    assert [(unescape(url), name, distance) for url, name, distance in found] == [
+        ("/restaurants?price=1&market=milan", "Milan", "479 km"),
+        ("/restaurants?price=1&market=copenhagen", "Copenhagen", "1,533 km"),
+    ]
+    assert "outside of our markets" not in text
+    assert find('<nav class="cities" aria-label="Cities"><a href="([^"]+)">', response) == [
+        "/restaurants?market=copenhagen"
+    ]
+    # As the guest calls it.
+    assert "Ancora nessun ristorante a Roma." in text_of(client.get("/restaurants?near=roma&lang=it"))
+    assert "<h2>Rome is outside Copenhagen.</h2>" in text_of(client.get("/restaurants?near=rome&market=copenhagen"))
+    assert "<h2>Which city in Italy?</h2>" in text_of(client.get("/restaurants?near=italy"))
+    assert "<h2>No restaurants in Norway yet.</h2>" in text_of(client.get("/restaurants?near=norway"))
+
+
+def test_an_unknown_place_says_what_to_try(client: Client) -> None:
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    response = client.get("/restaurants?near=xyzzy")
+    assert response.status_code == 404
+    assert "<h2>We do not know “xyzzy”.</h2>" in text_of(response)
+    assert "Try a landmark, a street or a neighbourhood, or choose a city." in text_of(response)
+    similar = client.get("/restaurants?near=Tivoli+Garten")
+    (names,) = [client.get("/v1/restaurants?near=Tivoli+Garten").json().get("error", {}).get("suggestions", [])]
+    assert [unescape(name) for name in find('<a class="button quiet" href="[^"]+"><bdi>([^<]+)', similar)] == names
+
+
+def test_without_parameters_there_are_restaurants_of_one_city(client: Client) -> None:
+    for market in ("aarhus", "copenhagen", "london"):
+        builders.restaurant(slug=f"in-{market}", market=builders.market(market, country=COUNTRIES[market]))
+
+    def shown(**header: str) -> list[str]:
+        return find(r'<h3><a href="/restaurants/([^"?]+)', client.get("/restaurants", headers=header))
+
+    # The country of the browser, else that of the language, else the first of the alphabet.
+    assert shown() == ["in-london"]
+    assert shown(**{"Accept-Language": "en-GB"}) == ["in-london"]
+    assert shown(**{"Accept-Language": "da"}) == ["in-aarhus"]
+    assert shown(**{"Accept-Language": "de-DE"}) == ["in-aarhus"]
+    response = client.get("/restaurants?lang=da", headers={"Accept-Language": "en-GB"})
+    assert find(r'<h3><a href="/restaurants/([^"?]+)', response) == ["in-aarhus"]
+    assert find('href="([^"]+)" aria-current="true"', response) == ["/restaurants?market=aarhus&amp;lang=da"]
 
 
 def test_a_misspelt_name_links_what_was_meant(client: Client) -> None:
@@ -156,7 +211,7 @@ def test_an_empty_page_says_what_there_is_without_each_filter(client: Client) ->
 def test_hits_of_several_cities_have_no_map(client: Client) -> None:
     fiskebar()
     builders.restaurant(latitude=TIVOLI[0] + 0.4, market=builders.market("elsinore"))
-    assert 'class="map"' not in text_of(client.get("/restaurants"))
+    assert 'class="map"' not in text_of(client.get("/restaurants?sort=rating"))
     assert 'class="map"' in text_of(client.get("/restaurants?market=elsinore"))
 
 

@@ -1,6 +1,8 @@
 """The landing page at `/`, also while the database is not available."""
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.support.query_counts import costing
 def _empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove what other tests cached."""
     landing.cached_extent.clear()
+    landing.cached_example.clear()
     x402_manifest.cached_prices.clear()
 
 
@@ -53,11 +56,26 @@ def test_prices_are_current_and_cached(prices: None) -> None:
     with connection.cursor() as cursor:
         # Without an estimate its rows are counted.
         cursor.execute("ANALYZE catalogue_searchrow")
+    landing.cached_example.get(max_age_s=60)
     with costing(4):
         first = Client().get("/").content.decode()
     assert "context <strong>0.0042</strong>" in first
+    assert "<code>fields=context</code> costs <strong>0.0042 USDC</strong>" in first
     with costing(0):
         assert Client().get("/").content.decode() == first
+
+
+@pytest.mark.django_db
+def test_landing_page_shows_an_answer_of_the_data_api() -> None:
+    assert "<code>curl 'http" in Client().get("/").content.decode()
+    landing.cached_example.clear()
+    # No place called Tivoli is known: the city of the first market.
+    place = catalogue_builders.restaurant()
+    text = Client().get("/").content.decode()
+    (answer,) = re.findall(r'aria-label="Response"><code>(.+?)</code>', text, re.DOTALL)
+    assert [hit["slug"] for hit in json.loads(unescape(answer))["data"]] == [place.slug]
+    assert f'value="{place.market.name}"' in text
+    assert f'href="/v1/restaurants/{place.slug}?fields=context"' in text
 
 
 @pytest.mark.django_db
@@ -75,6 +93,7 @@ def test_landing_page_has_no_counts_while_the_database_is_not_available(monkeypa
 
     monkeypatch.setattr(connection, "ensure_connection", away)
     monkeypatch.setattr(landing.cached_extent, "load", away)
+    monkeypatch.setattr(landing.cached_example, "load", away)
     monkeypatch.setattr(x402_manifest.cached_prices, "load", away)
     response = Client().get("/")
     assert response.status_code == 200
@@ -110,6 +129,8 @@ def test_status_page_shows_the_state_of_each_service(
     response = Client().get("/status")
     text = response.content.decode()
     assert (response.status_code, re.findall("<h1>(.+?)</h1>", text)) == (code, [heading])
+    assert re.search(r"Checked on \d+ \w+ \d{4}, [\d:]{8} UTC", text)
+    assert re.search(r"Running since \d+ \w+, [\d:]{5} UTC, for \d+", text)
     assert text.count(">unavailable</span>") == list(states.values()).count("away")
     assert not response.cookies
 

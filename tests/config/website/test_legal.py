@@ -4,6 +4,8 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
+from config.website import legal
+
 
 @pytest.mark.parametrize(("path", "title"), [("/terms", "Terms of use"), ("/privacy", "Privacy notice")])
 def test_the_page_names_the_operator_of_the_installation(
@@ -12,6 +14,7 @@ def test_the_page_names_the_operator_of_the_installation(
     page = client.get(path).content.decode()
     assert f"<h1>{title}</h1>" in page
     assert "operated by the organization that has installed it." in page
+    assert f"Last changed on {legal.UPDATED_DATE:%-d %B %Y}." in page
 
     settings.OPERATOR_NAME, settings.OPERATOR_EMAIL = "Ada & Sons", "office@example.com"
     page = client.get(path).content.decode()
