@@ -22,6 +22,7 @@ from catalogue.hours import Hours
 from catalogue.models import Restaurant, SourceRecord
 from catalogue.tasks import enqueue_open_intervals
 from framework.admin.action_confirmation import render_confirmation
+from framework.admin.badges import COLOURS, badge
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyInline
 
@@ -83,9 +84,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
 
     form = RestaurantForm
     change_form_template = "catalogue/restaurant.html"
-    list_display = [
-        *("name", "market", "neighborhood", "status_shown", "cuisine", "rating", "review_count", "updated_at")
-    ]
+    list_display = [*("name", "status_shown", "market", "neighborhood", "cuisine", "rating_shown", "updated_at")]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnparsedHoursFilter]
     search_fields = ["slug"]
@@ -126,12 +125,16 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     ]
 
     @admin.display(description="Status", ordering="status")
-    def status_shown(self, restaurant: Restaurant) -> str:
+    def status_shown(self, restaurant: Restaurant) -> SafeString:
         if restaurant.erased_at:
-            return "Erased"
+            return badge("Erased", "soft")
         if restaurant.merged_into_id:
-            return "Merged"
-        return restaurant.get_status_display()
+            return badge("Merged", "soft")
+        return badge(restaurant.get_status_display(), COLOURS.get(restaurant.status, ""))
+
+    @admin.display(description="Rating", ordering="rating")
+    def rating_shown(self, restaurant: Restaurant) -> str | None:
+        return f"★ {restaurant.rating} ({restaurant.review_count:,})" if restaurant.rating is not None else None
 
     @admin.display(description="Surroundings")
     def surroundings(self, restaurant: Restaurant) -> SafeString | str:
