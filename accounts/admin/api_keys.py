@@ -66,7 +66,7 @@ class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
     form = KeyForm
     list_display = [
         *("name", "state", "venue", "masked", "scope_names", "allowance"),
-        *("created_at", "expires_at", "last_used_at"),
+        "last_used_at",
     ]
     list_select_related = ["venue"]
     search_fields = ["name", "start", "end", "venue__name__unaccent"]

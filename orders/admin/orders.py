@@ -90,7 +90,7 @@ class OrderAdmin(LargeTableAdmin):
 
     form = OrderForm
     list_display = [
-        *("name", "status_badge", "business_date", "venue", "customer_id", "payment_method"),
+        *("name", "status_badge", "venue", "customer_id", "payment_method"),
         *("in_total", "created_at"),
     ]
     list_select_related = ["venue"]
@@ -151,7 +151,7 @@ class OrderAdmin(LargeTableAdmin):
 
     @admin.display(description="Order", ordering="number")
     def name(self, order: Order) -> str:
-        return f"#{order.number}"
+        return str(order)
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:

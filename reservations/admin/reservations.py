@@ -1,7 +1,7 @@
 """Reservations in the back office."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import DateField, F, Func, QuerySet, Sum, Value
@@ -32,7 +32,7 @@ MAX_LINES = 50
 TABLE_RELEASED = "Its table was released when it was marked as no-show: choose a new one on its page."
 
 
-GUEST_FIELDS = [
+GUEST_FIELDS: list[Any] = [
     ("date", "time", "party_size"),
     "customer_name",
     ("customer_email", "customer_phone"),
@@ -93,9 +93,6 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
         "code", "status", "status_label", "pending_because", "arrival", "starts_at", "ends_at", "created_at",
         "updated_at", "cancelled_at", "history", "mail",
     ]  # fmt: skip
-
-    class Media:
-        css: ClassVar = {"all": ["reservations/admin.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
         rows: QuerySet[Reservation] = super().get_queryset(request)
