@@ -34,9 +34,8 @@ COLOURS = {
 
 
 def badge(text: object, colour: str = "") -> SafeString:
-    """Return the text as a badge, whose first letter is a capital. Colours: good, warn, bad, info, soft."""
-    shown = str(text)
-    return format_html('<span class="badge {}">{}</span>', colour, shown[:1].upper() + shown[1:])
+    """Return the text as a badge; the style makes its first letter a capital. Colours: good, warn, bad, info, soft."""
+    return format_html('<span class="badge {}">{}</span>', colour, text)
 
 
 def badge_column(
