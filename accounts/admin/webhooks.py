@@ -223,7 +223,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     """Webhook deliveries."""
 
     list_display = [
-        *("event_public_id", "state_badge", "event__type", "endpoint", "last_status", "attempts", "next_attempt_at"),
+        *("event__type", "state_badge", "event_public_id", "endpoint", "last_status", "attempts", "next_attempt_at"),
         "created_at",
     ]
     list_select_related = ["event", "endpoint"]

@@ -119,7 +119,8 @@ class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
         return super().get_queryset(request).select_related("restaurant")
 
     def render_change_form(self, request: HttpRequest, context: Any, **options: Any) -> HttpResponse:  # type: ignore[override]
-        context = {**context, "sheet": sheet(options["obj"], now=timezone.now())}
+        insight: Insight = options["obj"]
+        context = {**context, "sheet": sheet(insight, now=timezone.now()), "subtitle": str(insight.restaurant)}
         return super().render_change_form(request, context, **options)
 
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:

@@ -36,7 +36,7 @@ class AlreadyDecided(InvalidRequest):
 
 @admin.register(Report)
 class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
-    list_display = ["created_at", "state_badge", "kind", "place", "beginning", "assignee", "decided_by"]
+    list_display = ["kind", "state_badge", "place", "beginning", "created_at", "assignee", "decided_by"]
     list_select_related = ["restaurant", "decided_by"]
     list_filter = [StateFilter, AssigneeFilter, "kind"]
     empty_hint = "POST /v1/restaurants/{slug}/reports creates reports."
