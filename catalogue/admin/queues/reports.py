@@ -45,14 +45,8 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
     change_form_template = "catalogue/report.html"
     actions = ["apply", "dismiss", *ASSIGNMENT_ACTIONS]
     fields = [
+        *("state_badge", "kind", "place", "text", "same_as", "contact", "created_at", "decided_at", "decided_by"),
         "public_id",
-        ("kind", "state"),
-        "place",
-        "text",
-        "same_as",
-        "contact",
-        "created_at",
-        ("decided_at", "decided_by"),
     ]
     readonly_fields = flatten(fields)
 
