@@ -40,14 +40,15 @@ def badge(text: object, colour: str = "") -> SafeString:
 
 def badge_column(
     field: str, description: str, *, ordering: str | None = None, **colours: str
-) -> Callable[[Any, Any], SafeString | None]:
+) -> Callable[[Any, Any], SafeString | str]:
     """Return a column with the label of a field with choices; `colours` differ from those of COLOURS."""
 
     @admin.display(description=description, ordering=ordering)
-    def show(_: Any, row: Any) -> SafeString | None:
+    def show(_: Any, row: Any) -> SafeString | str:
         value = getattr(row, field)
         if value in (None, ""):
-            return None
+            # Not None: the page of a row would show the word.
+            return ""
         return badge(getattr(row, f"get_{field}_display")(), {**COLOURS, **colours}.get(value, ""))
 
     return show

@@ -27,12 +27,12 @@ from orders import commands, pricing
 from orders.models import Order, OrderItem, OrderNumber, Orders
 
 
-def amount_column(name: str, description: str, ordering: str | None = None) -> Callable[..., str | None]:
+def amount_column(name: str, description: str, ordering: str | None = None) -> Callable[..., str]:
     """Return a column with this formatted amount of the row."""
 
-    def show(_: Any, row: Order | OrderItem) -> str | None:
+    def show(_: Any, row: Order | OrderItem) -> str:
         amount = pricing.format_if_priced(getattr(row, name), row.currency)
-        return None if amount is None else f"{amount} {row.currency}"
+        return "" if amount is None else f"{amount} {row.currency}"
 
     return admin.display(show, description=description, ordering=ordering)
 

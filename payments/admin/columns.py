@@ -62,7 +62,8 @@ def column(
     @admin.display(description=description, ordering=ordering, empty_value=empty)
     def show(self: Any, row: Any) -> object:
         value = getattr(row, field)
-        return None if value in (None, "") else render(value)
+        # Not None: the page of a row would show the word.
+        return "" if value in (None, "") else render(value)
 
     return show
 

@@ -174,10 +174,10 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         ]
 
     @admin.display(description="Refund due", empty_value="")
-    def refund_due(self, payment: Any) -> str | None:
+    def refund_due(self, payment: Any) -> str:
         """Age, reason and next step of a refund due; empty otherwise."""
         if payment.state != State.REFUND_DUE:
-            return None
+            return ""
         age = timesince(payment.refund_due_since or payment.settled_at, depth=1)
         reason = payment.error.partition(": ")[0]
         if reason == WRITTEN_OFF_REASON:

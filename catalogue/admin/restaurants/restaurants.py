@@ -159,8 +159,8 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
         return format_html_join(" · ", '<a href="{}?{}">{}</a>', links)
 
     @admin.display(description="Rating", ordering="rating")
-    def rating_shown(self, restaurant: Restaurant) -> str | None:
-        return f"★ {restaurant.rating} ({restaurant.review_count:,})" if restaurant.rating is not None else None
+    def rating_shown(self, restaurant: Restaurant) -> str:
+        return f"★ {restaurant.rating} ({restaurant.review_count:,})" if restaurant.rating is not None else ""
 
     @admin.display(description="Surroundings")
     def surroundings(self, restaurant: Restaurant) -> SafeString | str:

@@ -13,7 +13,7 @@ def test_a_column_colours_the_label_of_a_value() -> None:
     row = SimpleNamespace(state="open", get_state_display=lambda: "Open")
     assert badge_column("state", "State")(None, row) == badge("Open", "good")
     assert badge_column("state", "State", open="warn")(None, row) == badge("Open", "warn")
-    assert badge_column("state", "State")(None, SimpleNamespace(state="")) is None
+    assert badge_column("state", "State")(None, SimpleNamespace(state="")) == ""
 
 
 def test_a_short_id_keeps_the_end_and_the_prefix() -> None:
