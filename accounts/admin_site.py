@@ -39,7 +39,8 @@ class TablewireAdminSite(AdminSite):
     index_title = "Back office"
     site_url = "/dashboard/"
     index_template = "admin/index.html"
-    empty_value_display = "-"
+    # The class lets narrow lists leave out empty cells.
+    empty_value_display = '<span class="none">-</span>'
 
     def load(self) -> None:
         """Import the admin modules of all apps, a fifth of all modules, which most processes do not need."""
@@ -73,8 +74,10 @@ class TablewireAdminSite(AdminSite):
         return update_wrapper(view_with_actor, checked_view)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        counts = list(self.pending_counts(request))
         context = {
-            "pending_counts": list(self.pending_counts(request)),
+            "waiting": [count for count in counts if count.number],
+            "clear": [count for count in counts if not count.number],
             "saved_filters": list(saved_filters.list_all(self, request)),
         }
         return super().index(request, {**context, **(extra_context or {})})

@@ -7,11 +7,14 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.models import ApiKey, Scope
 from accounts.models.api_keys import OVERLAPS, ApiKeys
 from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.badges import COLOURS, badge
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 
@@ -62,34 +65,36 @@ class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
 
     form = KeyForm
     list_display = [
-        *("name", "venue", "masked", "state", "scope_names", "allowance"),
-        *("created_at", "expires_at", "last_used_at", "revoked_at"),
+        *("name", "state", "venue", "masked", "scope_names", "allowance"),
+        "last_used_at",
     ]
     list_select_related = ["venue"]
     search_fields = ["name", "start", "end", "venue__name__unaccent"]
     is_in_site_search = True
     ordering = ["-created_at", "id"]
     autocomplete_fields = ["venue"]
-    fields = [
-        *("venue", "name", "masked", "public_id", "family", "scopes", "allowance", "expires_at"),
-        *("created_at", "last_used_at", "last_used_ip", "revoked_at"),
+    fieldsets = [
+        (None, {"fields": ["state", "venue", "masked", "last_used_at", "last_used_ip", "revoked_at"]}),
+        ("Rights", {"fields": ["name", "scopes", "allowance", "expires_at"]}),
+        ("Record", {"classes": ["collapse"], "fields": ["public_id", "family", "created_at"]}),
     ]
     actions = ["rotate", "revoke", "revoke_families"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         """The venue is fixed, and history is read-only."""
-        fixed = ["masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
+        fixed = ["state", "masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
         return [*(["venue"] if obj else []), *fixed]
 
-    def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        return super().get_fields(request, obj) if obj else KeyForm.Meta.fields
+    def get_fieldsets(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
+        return super().get_fieldsets(request, obj) if obj else [(None, {"fields": KeyForm.Meta.fields})]
 
     @admin.display(description="key", ordering="start")
-    def masked(self, key: ApiKey) -> str:
-        return key.masked
+    def masked(self, key: ApiKey) -> SafeString:
+        return format_html('<span class="id">{}</span>', key.masked)
 
-    def state(self, key: ApiKey) -> str:
-        return key.state(timezone.now())
+    def state(self, key: ApiKey) -> SafeString:
+        state = key.state(timezone.now())
+        return badge(state, COLOURS.get(state, ""))
 
     @admin.display(description="scopes")
     def scope_names(self, key: ApiKey) -> str:

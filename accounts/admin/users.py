@@ -16,6 +16,7 @@ from accounts.lifecycle import closure
 from accounts.models import Account, Membership, User
 from accounts.sign_in import mfa_reset
 from framework.admin.action_confirmation import confirmed_action
+from framework.admin.badges import badge
 from framework.admin.large_tables import BoundedActions
 from framework.forms.domain_errors import errors_as_messages
 
@@ -31,7 +32,7 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
     """Users, identified by their email address."""
 
     ordering = ["email"]
-    list_display = ["email", "first_name", "last_name", "is_staff", "is_active", "last_login"]
+    list_display = ["email", "kind", "first_name", "last_name", "last_login"]
     search_fields = ["email", "first_name__unaccent", "last_name__unaccent"]
     is_in_site_search = True
     fieldsets = [
@@ -39,11 +40,17 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
         ("Name", {"fields": ["first_name", "last_name"]}),
         ("Sign-in", {"fields": ["addresses", "second_factor"]}),
         ("Rights", {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
-        ("Dates", {"fields": ["last_login", "date_joined"]}),
+        ("Dates", {"classes": ["collapse"], "fields": ["last_login", "date_joined"]}),
     ]
     readonly_fields = ["addresses", "second_factor"]
     add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
     actions = ["remove_second_factor"]
+
+    @admin.display(description="Kind", ordering="is_staff")
+    def kind(self, person: User) -> SafeString:
+        if not person.is_active:
+            return badge("inactive", "bad")
+        return badge("staff", "info") if person.is_staff else badge("customer", "soft")
 
     @admin.display(description="Email addresses")
     def addresses(self, person: User) -> SafeString | str:
@@ -93,14 +100,22 @@ class MembershipInline(admin.TabularInline[Membership, Account]):
 class AccountAdmin(BoundedActions):
     """Customer accounts."""
 
-    list_display = ["name", "created_at", "closed_at"]
+    list_display = ["name", "state", "created_at", "closed_at"]
     search_fields = ["name__unaccent", "members__email"]
     search_help_text = "Part of the name, or of a member's email address"
     is_in_site_search = True
     ordering = ["name", "id"]
-    readonly_fields = ["id", "created_at", "closed_at"]
+    readonly_fields = ["id", "state", "created_at", "closed_at"]
     inlines = [MembershipInline, VenueInline]
     actions = ["reopen"]
+    fieldsets = [
+        (None, {"fields": ["name", "state", "created_at", "closed_at"]}),
+        ("Record", {"classes": ["collapse"], "fields": ["id"]}),
+    ]
+
+    @admin.display(description="State", ordering="closed_at")
+    def state(self, account: Account) -> SafeString:
+        return badge("closed", "bad") if account.closed_at else badge("open", "good")
 
     @confirmed_action(
         "Reopen accounts that were closed less than 30 days ago",

@@ -12,6 +12,7 @@ from accounts.admin.row_history import RowHistoryAdmin
 from accounts.forms.venue import VenueForm
 from accounts.models import Account, Venue
 from accounts.tenancy import staff_access
+from framework.admin.badges import badge
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
 
 
@@ -47,7 +48,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     """Restaurants of accounts."""
 
     form = VenueForm
-    list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
+    list_display = ["name", "kind", "account", "timezone", "currency", "dashboard_link"]
     list_select_related = ["account"]
     object_history_template = "admin/venue_history.html"
     list_filter = ["is_sandbox"]
@@ -58,7 +59,19 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     autocomplete_fields = ["account"]
     readonly_fields = ["id", "created_at", "dashboard_link"]
     fieldsets = [
-        (None, {"fields": ["account", "name", ("address", "phone"), ("timezone", "currency"), "is_sandbox"]}),
+        (
+            None,
+            {
+                "fields": [
+                    "dashboard_link",
+                    "account",
+                    "name",
+                    ("address", "phone"),
+                    ("timezone", "currency"),
+                    "is_sandbox",
+                ]
+            },
+        ),
         ("Orders", {"fields": ["prices_include_tax", "payment_methods"]}),
         (
             "Reservations",
@@ -72,8 +85,12 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
             },
         ),
         ("Booking page", {"fields": ["is_bookable_online", "proves_guests"]}),
-        ("Record", {"fields": ["id", "created_at", "dashboard_link"]}),
+        ("Record", {"classes": ["collapse"], "fields": ["id", "created_at"]}),
     ]
+
+    @admin.display(description="Kind", ordering="is_sandbox")
+    def kind(self, venue: Venue) -> SafeString:
+        return badge("sandbox", "info") if venue.is_sandbox else badge("live", "good")
 
     def get_search_links(self, row: Venue) -> list[tuple[str, str]]:
         url = get_dashboard_url(row)

@@ -22,6 +22,7 @@ from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import endpoints, http_client, signing_secrets, ssrf_guard
 from framework.admin.action_confirmation import confirmed_action
+from framework.admin.badges import COLOURS, badge, badge_column, short_id
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
@@ -62,7 +63,7 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
     """Endpoints. A secret is shown once, when it is created."""
 
     form = EndpointForm
-    list_display = ["url", "venue", "state", "share_of_day", "event_types", "description", "assignee"]
+    list_display = ["url", "state", "venue", "share_of_day", "event_types", "description", "assignee"]
     list_select_related = ["venue"]
     list_filter = ["disabled_reason", AssigneeFilter]
     search_fields = ["url", "description", "venue__name__unaccent"]
@@ -94,12 +95,13 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
         )
 
     @admin.display(description="State")
-    def state(self, endpoint: WebhookEndpoint) -> str:
+    def state(self, endpoint: WebhookEndpoint) -> SafeString:
         if endpoint.disabled_at is not None:
-            return f"disabled since {format_time(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
-        slow = ", slow responses" if endpoint.is_slow else ""
-        failing = f", failing since {format_time(endpoint.failing_since)}" if endpoint.failing_since else ""
-        return f"enabled{slow}{failing}"
+            since = f"since {format_time(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
+            return format_html("{} {}", badge("disabled", "bad"), since)
+        if endpoint.failing_since:
+            return format_html("{} since {}", badge("failing", "bad"), format_time(endpoint.failing_since))
+        return badge("slow responses", "warn") if endpoint.is_slow else badge("enabled", "good")
 
     @admin.display(description="Delivered in the last 24 h", empty_value="no deliveries")
     def share_of_day(self, endpoint: WebhookEndpoint) -> SafeString | None:
@@ -221,7 +223,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     """Webhook deliveries."""
 
     list_display = [
-        *("event_public_id", "event__type", "endpoint", "state", "last_status", "attempts", "next_attempt_at"),
+        *("event__type", "state_badge", "event_public_id", "endpoint", "last_status", "attempts", "next_attempt_at"),
         "created_at",
     ]
     list_select_related = ["event", "endpoint"]
@@ -230,9 +232,18 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     search_help_text = "Event id (evt_…), endpoint id (whk_…), or part of the URL"
     id_columns: ClassVar = {"evt": "event", "whk": "endpoint"}
     actions = ["resend"]
-    fields = [
-        *("event", "endpoint", "state", "attempts", "next_attempt_at", "last_attempt_at", "delivered_at"),
-        *("leased_until", "last_status", "last_error", "answer", "headers", "body"),
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": [
+                    *("state_badge", "event", "endpoint", "last_status", "attempts", "last_attempt_at"),
+                    *("next_attempt_at", "delivered_at", "last_error"),
+                ]
+            },
+        ),
+        ("Last response", {"fields": ["answer"]}),
+        ("Request", {"fields": ["body", "headers", "leased_until"]}),
     ]
 
     def get_search_results(
@@ -244,9 +255,11 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
         found = WebhookEndpoint.objects.filter(url__icontains=term).values_list("pk", flat=True)[:100]
         return queryset.filter(endpoint__in=list(found)), False
 
+    state_badge = badge_column("state", "State")
+
     @admin.display(description="Event")
-    def event_public_id(self, delivery: WebhookDelivery) -> str:
-        return delivery.event.public_id
+    def event_public_id(self, delivery: WebhookDelivery) -> SafeString:
+        return short_id(delivery.event.public_id)
 
     @admin.display(description="Last response", empty_value="none")
     def answer(self, delivery: WebhookDelivery) -> SafeString | None:
@@ -284,7 +297,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
 class EventAdmin(ReadOnlyAdmin):
     """Events of venues and accounts."""
 
-    list_display = ["public_id", "type", "where", "actor", "created_at"]
+    list_display = ["short_id", "type", "where", "actor", "created_at"]
     list_select_related = ["venue", "account"]
     list_filter = ["type"]
     search_fields = ["venue__name"]
@@ -302,6 +315,10 @@ class EventAdmin(ReadOnlyAdmin):
             return super().get_search_results(request, queryset, term)
         venues = Venue.objects.filter(name__unaccent__icontains=term)
         return queryset.filter(venue__in=list(venues.values_list("pk", flat=True)[:100])), False
+
+    @admin.display(description="Event")
+    def short_id(self, event: Event) -> SafeString:
+        return short_id(event.public_id)
 
     @admin.display(description="Venue or account")
     def where(self, event: Event) -> str:
@@ -322,7 +339,8 @@ def format_deliveries(rows: Iterable[WebhookDelivery]) -> SafeString:
     lines = (
         (
             reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
-            *(format_time(row.created_at), row.event.type, row.state, row.last_status or row.last_error),
+            *(format_time(row.created_at), row.event.type, badge(row.state, COLOURS.get(row.state, ""))),
+            row.last_status or row.last_error,
         )
         for row in rows
     )

@@ -25,6 +25,7 @@ from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
 from framework.admin.action_confirmation import confirmed_action, render_confirmation
+from framework.admin.badges import badge_column, short_id
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import ApiError
@@ -116,8 +117,8 @@ class ExportAdmin(AssignableAdmin, ReadOnlyAdmin):
     change_list_template = "catalogue/exports.html"
     change_form_template = "catalogue/export.html"
     list_display = [
-        "public_id",
-        "status",
+        "short_id",
+        "status_badge",
         "content",
         "bar",
         "failure",
@@ -148,6 +149,12 @@ class ExportAdmin(AssignableAdmin, ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Export]:
         parts = ExportPart.objects.only("export", "kind", "state", "rows")
         return super().get_queryset(request).prefetch_related(Prefetch("parts", parts))
+
+    status_badge = badge_column("status", "Status")
+
+    @admin.display(description="Export")
+    def short_id(self, export: Export) -> SafeString:
+        return short_id(export.public_id)
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Exports that failed recently and were not restarted."""

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, AssigneeFilter
@@ -22,6 +23,7 @@ from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import enqueue_insights
 from framework.admin.action_confirmation import confirmed_action, render_confirmation, render_rows_confirmation
+from framework.admin.badges import badge, badge_column
 from framework.admin.large_tables import EstimatedPaginator
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
@@ -86,14 +88,7 @@ class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
 
     change_form_template = "catalogue/insight.html"
     list_display = [
-        "restaurant",
-        "beginning",
-        "state",
-        "review_count",
-        "provider",
-        "cost_usd",
-        "generated_at",
-        "assignee",
+        *("restaurant", "state", "beginning", "review_count", "provider", "generated_at", "assignee"),
     ]
     list_select_related = ["restaurant"]
     list_filter = [StateFilter, AssigneeFilter, ProviderFilter]
@@ -113,18 +108,19 @@ class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
         return Truncator(insight.text).chars(90)
 
     @admin.display(description="State")
-    def state(self, insight: Insight) -> str:
+    def state(self, insight: Insight) -> SafeString:
         if insight.hidden:
-            return "hidden"
+            return badge("hidden", "soft")
         if insights.is_pending_approval(insight):
-            return "waiting for approval"
-        return "served" if insight.text else "no text"
+            return badge("waiting for approval", "warn")
+        return badge("served", "good") if insight.text else badge("no text", "soft")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Insight]:
         return super().get_queryset(request).select_related("restaurant")
 
     def render_change_form(self, request: HttpRequest, context: Any, **options: Any) -> HttpResponse:  # type: ignore[override]
-        context = {**context, "sheet": sheet(options["obj"], now=timezone.now())}
+        insight: Insight = options["obj"]
+        context = {**context, "sheet": sheet(insight, now=timezone.now()), "subtitle": str(insight.restaurant)}
         return super().render_change_form(request, context, **options)
 
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
@@ -237,11 +233,12 @@ def _moment(text: str) -> datetime | None:
 class InsightCallAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     change_list_template = "catalogue/insight_calls.html"
     list_display = [
-        *("started_at", "restaurant", "provider", "model", "outcome", "cost_usd"),
+        *("started_at", "outcome_badge", "restaurant", "provider", "model", "cost_usd"),
         *("input_tokens", "output_tokens", "ended_at"),
     ]
     list_select_related = ["restaurant"]
     list_filter = ["outcome", ProviderFilter]
+    outcome_badge = badge_column("outcome", "Outcome", refused="warn", dropped="soft")
     empty_hint = "No model calls yet. INSIGHT_PROVIDER sets the provider of insights."
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -22,12 +22,15 @@ from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
 from framework.admin.action_confirmation import confirmed_action
+from framework.admin.badges import COLOURS, badge
 from framework.admin.read_only import ReadOnlyAdmin
 from reservations.booking.terms import format_amount
 from reservations.models import AgreedTerms
 from reservations.models.reservations import printable_name
 
 DepositState = AgreedTerms.DepositState
+# The colours of the statuses of slots; others are past or withdrawn.
+SLOT_COLOURS = {"available": "good", "scheduled": "info", "sold_out": "warn"}
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
@@ -116,13 +119,17 @@ class FlowRuleAdmin(GeneratesSlots, RestaurantRowsAdmin):
 @admin.register(Listing)
 class ListingAdmin(GeneratesSlots, RestaurantRowsAdmin):
     form = ListingForm
-    list_display = ["restaurant", "venue", "is_active", "created_at"]
+    list_display = ["restaurant", "state", "venue", "created_at"]
     list_select_related = ["restaurant", "venue"]
     search_help_text = "Part of the name of the restaurant or the venue, or the restaurant's complete slug"
     list_filter = ["is_active"]
     autocomplete_fields = ["restaurant", "venue"]
     fields = ["restaurant", "venue", "is_active", "created_at"]
     readonly_fields = ["created_at"]
+
+    @admin.display(description="State", ordering="is_active")
+    def state(self, listing: Listing) -> SafeString:
+        return badge("active", "good") if listing.is_active else badge("inactive", "soft")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Listing], search_term: str
@@ -150,7 +157,7 @@ class TimeFilter(DefaultFilter):
 
 @admin.register(FlowSlot)
 class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
-    list_display = ["when", "restaurant", "percent", "seats_booked", "status_shown"]
+    list_display = ["when", "status_shown", "restaurant", "percent", "seats_booked"]
     list_display_links = ["when"]
     list_filter = [TimeFilter]
     ordering = ["starts_at", "pk"]
@@ -168,10 +175,11 @@ class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
         )
 
     @admin.display(description="Status")
-    def status_shown(self, slot: FlowSlot) -> str:
+    def status_shown(self, slot: FlowSlot) -> SafeString:
         if slot.is_barred:
-            return "withdrawn by staff"
-        return slot.status_at(timezone.now()).replace("_", " ")
+            return badge("withdrawn by staff", "bad")
+        status = slot.status_at(timezone.now())
+        return badge(status.replace("_", " "), SLOT_COLOURS.get(status, "soft"))
 
     @confirmed_action(
         "Withdraw the selected slots permanently",
@@ -190,7 +198,7 @@ class FlowBookingAdmin(ReadOnlyAdmin):
     """Bookings by the data API; they are changed and cancelled as reservations."""
 
     empty_hint = "POST /v1/restaurants/{slug}/bookings and POST /v1/flow/offers/{id}/bookings create bookings."
-    list_display = ["when", "guest", "seats", "percent", "status_shown", "reservation_link", "created_at"]
+    list_display = ["when", "status_shown", "guest", "seats", "percent", "reservation_link", "created_at"]
     list_display_links = ["when"]
     list_select_related = ["slot__restaurant", "reservation__venue__listing__restaurant"]
     search_fields = ["reservation__code__exact"]
@@ -211,8 +219,9 @@ class FlowBookingAdmin(ReadOnlyAdmin):
         return booking.slot.percent if booking.slot else None
 
     @admin.display(description="Status")
-    def status_shown(self, booking: FlowBooking) -> str:
-        return booking.reservation.get_status_display()
+    def status_shown(self, booking: FlowBooking) -> SafeString:
+        reservation = booking.reservation
+        return badge(reservation.get_status_display(), COLOURS.get(reservation.status, ""))
 
     @admin.display(description="Reservation")
     def reservation_link(self, booking: FlowBooking) -> SafeString:
@@ -238,7 +247,7 @@ class DepositAdmin(ReadOnlyAdmin):
     """Deposits of bookings. Staff of the venue return a kept one; what is kept is payable to the venue."""
 
     empty_hint = "A booking by the data API or MCP at a time that asks for a deposit pays one."
-    list_display = ["booking_link", "venue", "amount", "status_shown", "payment_link"]
+    list_display = ["booking_link", "status_shown", "venue", "amount", "payment_link"]
     list_display_links = None
     list_select_related = ["booking__reservation__venue", "booking__reservation__agreed_terms", "payment"]
     list_filter = [DepositStatusFilter]
@@ -269,8 +278,8 @@ class DepositAdmin(ReadOnlyAdmin):
         return format_amount(deposit.amount_usdc)
 
     @admin.display(description="Status")
-    def status_shown(self, deposit: Deposit) -> str:
-        return deposit.status.replace("_", " ")
+    def status_shown(self, deposit: Deposit) -> SafeString:
+        return badge(deposit.status.replace("_", " "), COLOURS.get(deposit.status, ""))
 
     @admin.display(description="Payment")
     def payment_link(self, deposit: Deposit) -> SafeString:

@@ -13,12 +13,13 @@ from django.utils.safestring import SafeString
 from PIL import Image
 
 from catalogue.admin.queues.base import StateFilter
-from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin, restaurant_link
 from catalogue.models import Photo, PhotoImport
 from catalogue.photos import downloads, uploads
 from catalogue.photos.listing import thumbnail_path
 from catalogue.tasks import enqueue_photo_downloads
 from framework.admin.action_confirmation import confirmed_action
+from framework.admin.badges import badge, badge_column
 from framework.images.thumbnails import thumbnail_dimensions
 from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
 
@@ -55,7 +56,7 @@ class PhotoAdmin(RestaurantRowsAdmin):
         css: ClassVar[dict[str, list[str]]] = {"all": ["catalogue/admin.css"]}
 
     form = PhotoForm
-    list_display = ["preview", "restaurant", "kind", "alt", "is_hidden", "created_at"]
+    list_display = ["preview", "alt", "place", "kind", "state", "created_at"]
     list_display_links = ["preview", "alt"]
     list_filter = ["kind", "is_hidden"]
     autocomplete_fields = ["restaurant", "source"]
@@ -75,6 +76,14 @@ class PhotoAdmin(RestaurantRowsAdmin):
     @admin.display(description="Preview")
     def preview(self, photo: Photo) -> SafeString:
         return render_thumbnail(photo, "small", 120)
+
+    @admin.display(description="Restaurant")
+    def place(self, photo: Photo) -> SafeString:
+        return restaurant_link(photo.restaurant)
+
+    @admin.display(description="State")
+    def state(self, photo: Photo) -> SafeString:
+        return badge("Hidden", "soft") if photo.is_hidden else badge("Served", "good")
 
     @admin.display(description="Photo")
     def large(self, photo: Photo) -> SafeString:
@@ -119,7 +128,8 @@ class PhotoAdmin(RestaurantRowsAdmin):
 class PhotoImportAdmin(RestaurantRowsAdmin):
     """Photos that imports have listed: whether they are stored, and why not."""
 
-    list_display = ["url", "restaurant", "source", "state", "tries", "error"]
+    list_display = ["url", "state_badge", "restaurant", "source", "tries", "error"]
+    state_badge = badge_column("state", "State")
     list_filter = [StateFilter]
     list_select_related = ["restaurant", "source"]
     ordering = ["-pk"]

@@ -26,6 +26,7 @@ from catalogue.tasks import (
     enqueue_open_intervals,
     enqueue_rendering,
 )
+from framework.admin.badges import badge_column
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
@@ -323,7 +324,8 @@ class LandmarkNameAdmin(LargeTableAdmin):
 
 @admin.register(ImportRun)
 class ImportRunAdmin(ReadOnlyAdmin):
-    list_display = ["started_at", "source", "market", "state", "rows", "forced"]
+    list_display = ["started_at", "state_badge", "source", "market", "rows", "forced"]
+    state_badge = badge_column("state", "State")
     list_select_related = ["source", "market"]
     list_filter = ["state", "source"]
     search_fields = ["file"]

@@ -4,6 +4,9 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet, Value
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from catalogue.models import Restaurant
 from framework.admin.large_tables import LargeTableAdmin
@@ -20,6 +23,11 @@ def search_restaurants(rows: QuerySet[Restaurant], term: str) -> QuerySet[Restau
         return rows.filter(slug=term)
 
     return rows.alias(folded=fold(F("name"))).filter(Q(folded__contains=fold(Value(term))) | Q(slug=term))
+
+
+def restaurant_link(restaurant: Restaurant) -> SafeString:
+    url = reverse("admin:catalogue_restaurant_change", args=[restaurant.pk])
+    return format_html('<a href="{}">{}</a>', url, restaurant.name)
 
 
 class RestaurantRowsAdmin(LargeTableAdmin):

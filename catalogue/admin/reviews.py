@@ -6,8 +6,11 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
-from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin, restaurant_link
 from catalogue.history import publish
 from catalogue.models import Review
 from catalogue.reviews import aggregates
@@ -33,7 +36,7 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     """
 
     form = ReviewForm
-    list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
+    list_display = ["beginning", "stars_shown", "place", "author", "lang", "source", "created_at"]
     list_select_related = ["restaurant", "source"]
     editable_fields = ("author", "lang", "text", "owner_reply", "owner_replied_at", "reply_locked")
     fields = [
@@ -44,6 +47,22 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
         "reply_locked",
         ("visited_on", "helpful_count", "photo_count", "source", "created_at"),
     ]
+
+    @admin.display(description="Review")
+    def beginning(self, review: Review) -> str:
+        return Truncator(review.text or "No text").chars(90)
+
+    @admin.display(description="Stars", ordering="stars")
+    def stars_shown(self, review: Review) -> SafeString:
+        return format_html(
+            '<span class="stars" role="img" aria-label="{} of 5 stars">{}</span>',
+            review.stars,
+            "★" * review.stars + "☆" * (5 - review.stars),
+        )
+
+    @admin.display(description="Restaurant")
+    def place(self, review: Review) -> SafeString:
+        return restaurant_link(review.restaurant)
 
     def save_model(self, request: HttpRequest, obj: Review, form: Any, change: bool) -> None:
         """Save only the changed fields, because imports write the same rows, and update the counts.

@@ -79,7 +79,6 @@ class LargeTableAdmin(BoundedActions):
 
     # Of each statement of a list.
     STATEMENT_TIMEOUT_MS: ClassVar[int] = 2_000
-    change_list_template = "admin/long_list.html"
     empty_hint = ""
 
     paginator: ClassVar[type[Paginator[Any]]] = EstimatedPaginator

@@ -10,6 +10,7 @@ from django.contrib.admin import AdminSite
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from framework import public_ids
 from framework.db.statement_timeout import StatementTimedOut, statement_timeout
@@ -80,7 +81,7 @@ def search_all(site: AdminSite, request: HttpRequest, term: str) -> Iterator[Fou
     for model_admin in viewable_admins(site, request):
         if not model_admin.is_in_site_search:
             continue
-        label = str(model_admin.opts.verbose_name_plural).capitalize()
+        label = capfirst(str(model_admin.opts.verbose_name_plural))
         url = f"{reverse(f'admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist')}?"
         url += urlencode({"q": term})
         try:

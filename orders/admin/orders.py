@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import QuerySet, Sum
 from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from django.utils.safestring import SafeString
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import confirmed_action, render_rows_confirmation, run_on_each
+from framework.admin.badges import badge_column
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
@@ -25,11 +27,12 @@ from orders import commands, pricing
 from orders.models import Order, OrderItem, OrderNumber, Orders
 
 
-def amount_column(name: str, description: str, ordering: str | None = None) -> Callable[..., str | None]:
+def amount_column(name: str, description: str, ordering: str | None = None) -> Callable[..., str]:
     """Return a column with this formatted amount of the row."""
 
-    def show(_: Any, row: Order | OrderItem) -> str | None:
-        return pricing.format_if_priced(getattr(row, name), row.currency)
+    def show(_: Any, row: Order | OrderItem) -> str:
+        amount = pricing.format_if_priced(getattr(row, name), row.currency)
+        return "" if amount is None else f"{amount} {row.currency}"
 
     return admin.display(show, description=description, ordering=ordering)
 
@@ -87,10 +90,9 @@ class OrderAdmin(LargeTableAdmin):
 
     form = OrderForm
     list_display = [
-        *("number", "status", "business_date", "venue", "customer_id", "payment_method"),
-        *("in_total", "currency", "created_at"),
+        *("name", "status_badge", "venue", "customer_id", "payment_method"),
+        *("in_total", "created_at"),
     ]
-    list_display_links = ["number", "business_date"]
     list_select_related = ["venue"]
     list_filter = ["status", "business_date"]
     search_fields = ["customer_id", "venue__name__unaccent"]
@@ -100,17 +102,28 @@ class OrderAdmin(LargeTableAdmin):
     date_hierarchy = "business_date"
     inlines = [OrderItemInline]
     actions = ["complete", "cancel", "reopen"]
-    fields = [
-        ("number", "business_date", "venue"),
-        ("status", "stage", "version"),
-        ("customer_id", "payment_method"),
-        "delivery_address",
-        ("currency", "before_tax", "of_tax", "in_total"),
-        ("payment_state", "usdc_amount", "usdc_payment"),
-        "metadata",
-        ("created_at", "updated_at", "accepted_at", "preparing_at", "ready_at", "completed_at", "cancelled_at"),
-        "cancelled_because",
-        "events",
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": [
+                    *("status_badge", "stage", "venue", "business_date", "customer_id", "payment_method"),
+                    *("before_tax", "of_tax", "in_total", "cancelled_because", "delivery_address"),
+                ]
+            },
+        ),
+        ("History", {"fields": ["events"]}),
+        ("Payment in USDC", {"classes": ["collapse"], "fields": ["payment_state", "usdc_amount", "usdc_payment"]}),
+        (
+            "Record",
+            {
+                "classes": ["collapse"],
+                "fields": [
+                    *("number", "version", "currency", "created_at", "updated_at", "accepted_at", "preparing_at"),
+                    *("ready_at", "completed_at", "cancelled_at", "metadata"),
+                ],
+            },
+        ),
     ]
 
     def get_search_results(
@@ -123,8 +136,7 @@ class OrderAdmin(LargeTableAdmin):
         return rows, repeats
 
     def get_readonly_fields(self, request: HttpRequest, obj: Order | None = None) -> list[str]:
-        named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
-        return [name for name in named if name != "delivery_address"]
+        return [str(name) for name in flatten_fieldsets(self.fieldsets) if name != "delivery_address"]
 
     def save_model(self, request: HttpRequest, obj: Order, form: OrderForm, change: bool) -> None:
         if "delivery_address" in form.changed_data:
@@ -135,6 +147,11 @@ class OrderAdmin(LargeTableAdmin):
     before_tax = amount_column("subtotal", "Subtotal")
     of_tax = amount_column("tax", "Tax")
     in_total = amount_column("total", "Total", ordering="total")
+    status_badge = badge_column("status", "Status", ordering="status")
+
+    @admin.display(description="Order", ordering="number")
+    def name(self, order: Order) -> str:
+        return str(order)
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:

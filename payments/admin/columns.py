@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
@@ -14,6 +15,7 @@ from django.utils.safestring import SafeString
 from framework import public_ids
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.admin.search import PublicIdSearch
+from payments.formatting import format_amount
 from payments.models import shorten_address
 from payments.models.payments import PREFIX
 
@@ -60,7 +62,8 @@ def column(
     @admin.display(description=description, ordering=ordering, empty_value=empty)
     def show(self: Any, row: Any) -> object:
         value = getattr(row, field)
-        return None if value in (None, "") else render(value)
+        # Not None: the page of a row would show the word.
+        return "" if value in (None, "") else render(value)
 
     return show
 
@@ -86,13 +89,17 @@ def payment_url(payment: Any) -> str:
 def payment_link(payment: Any, *, exists: bool = True) -> SafeString:
     """Return a link to a payment with the end of its id: ids of the same time begin alike. Only text if it is gone."""
     public_id = public_ids.encode(PREFIX, payment)
-    name = format_html('<span title="{}">…{}</span>', public_id, public_id[-6:])
+    name = format_html('<span class="id" title="{}">…{}</span>', public_id, public_id[-6:])
     return format_html('<a href="{}">{}</a>', payment_url(payment), name) if exists else name
 
 
 def short_with_title(text: str) -> SafeString:
     """Return a shortened address or hash, whose tooltip is the full text."""
-    return format_html('<span title="{}">{}</span>', text, shorten_address(text))
+    return format_html('<span class="id" title="{}">{}</span>', text, shorten_address(text))
+
+
+def usdc(amount: Decimal) -> str:
+    return f"{format_amount(amount)} USDC"
 
 
 def breakable(code: str) -> str:

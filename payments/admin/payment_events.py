@@ -7,10 +7,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from framework.admin.badges import COLOURS, badge
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin, option_filter
-from payments.formatting import format_amount, format_time
+from payments.formatting import format_time
 from payments.models import Payment, PaymentEvent
 from payments.models.payments import PREFIX
 
@@ -21,12 +22,16 @@ def state_label(name: str) -> str:
     return STATES.get(name, name).partition(":")[0]
 
 
+def state_badge(name: str) -> SafeString:
+    return badge(state_label(name), COLOURS.get(name, ""))
+
+
 class EventColumns:
     """The columns of an event, for the page of its payment and for the list."""
 
     transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
-    state_before = columns.column("before", "Before", state_label)
-    state_after = columns.column("after", "After", state_label, empty="Released")
+    state_before = columns.column("before", "Before", state_badge)
+    state_after = columns.column("after", "After", state_badge, empty="Released")
 
 
 class EventInline(EventColumns, ReadOnlyInline):
@@ -68,7 +73,7 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
         *("payment_link", "at", "state_before", "state_after", "attempt"),
         *("payer", "amount_usdc", "tx_hash", "error", "actor"),
     ]
-    amount = columns.column("amount_usdc", "USDC", format_amount)
+    amount = columns.column("amount_usdc", "Amount", columns.usdc)
     wallet = columns.column("payer", "Payer", columns.short_with_title)
     error_text = columns.column("error", "Error", columns.breakable, empty="")
     actor_name = columns.column("actor", "Actor", columns.breakable_actor)

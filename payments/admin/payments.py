@@ -22,10 +22,10 @@ from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin, option_filter
-from payments.admin.payment_events import EventInline, state_label
+from payments.admin.payment_events import EventInline, state_badge
 from payments.admin.refunds import RefundInline
 from payments.chain.rpc import RpcUnavailable
-from payments.formatting import format_amount, format_time
+from payments.formatting import format_time
 from payments.ledger import refunds, transitions
 from payments.models import Payment, PaymentEvent
 from payments.models.payments import PREFIX, WRITTEN_OFF_REASON
@@ -51,6 +51,13 @@ REFUND_DUE_FILTERS = {
         lambda rows: rows.filter(pk__in=Payment.objects.refund_due_unconfirmed().values("pk")),
     ),
 }
+
+
+# What payers ask about; the other columns of a payment are below.
+SHOWN_FIRST = [
+    *("state_label", "amount", "refund_due", "products", "public_id", "payer", "tx_hash", "channel", "resource"),
+    *("created_at", "settled_at", "delivered_at", "error"),
+]
 
 
 def due_refunds() -> QuerySet[Payment]:
@@ -124,8 +131,8 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
     actions = ["mark_refund_due", "record_refund", "write_off", *ASSIGNMENT_ACTIONS]
-    amount = columns.column("amount_usdc", "USDC", format_amount)
-    state_label = columns.column("state", "State", state_label)
+    amount = columns.column("amount_usdc", "Amount", columns.usdc)
+    state_label = columns.column("state", "State", state_badge)
     product_names = columns.column("products", "Products", ", ".join)
     requested = columns.column("created_at", "Requested", format_time)
     wallet = columns.column("payer", "Payer", columns.short_with_title)
@@ -159,14 +166,18 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         )
         return super().changelist_view(request, {"refunds_due": sums, **(extra_context or {})})
 
-    def get_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[Any]:
-        return ["public_id", *(field.name for field in self.opts.concrete_fields)]
+    def get_fieldsets(self, request: HttpRequest, obj: Payment | None = None) -> Any:
+        rest = [field.name for field in self.opts.concrete_fields if field.name not in SHOWN_FIRST]
+        return [
+            (None, {"fields": SHOWN_FIRST}),
+            ("All columns", {"classes": ["collapse"], "fields": rest}),
+        ]
 
     @admin.display(description="Refund due", empty_value="")
-    def refund_due(self, payment: Any) -> str | None:
+    def refund_due(self, payment: Any) -> str:
         """Age, reason and next step of a refund due; empty otherwise."""
         if payment.state != State.REFUND_DUE:
-            return None
+            return ""
         age = timesince(payment.refund_due_since or payment.settled_at, depth=1)
         reason = payment.error.partition(": ")[0]
         if reason == WRITTEN_OFF_REASON:

@@ -8,8 +8,10 @@ from django.core.paginator import Paginator
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from framework.admin.action_confirmation import confirmed_action
+from framework.admin.badges import badge
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from payments.admin.columns import AddressSearch, option_filter, report_changes, short_with_title
@@ -47,7 +49,7 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
 
     form = PlanForm
     empty_hint = "“Add plan” creates custom terms for a wallet or an account."
-    list_display = ["name", "customer", "is_current", "tier", "rate", "period"]
+    list_display = ["name", "state", "customer", "tier", "rate", "period"]
     sortable_by = None
     # There are few rows: exact counts are cheap.
     paginator = Paginator
@@ -88,10 +90,13 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
     def period(self, plan: Plan) -> str:
         return f"{plan.valid_from:%Y-%m-%d} {f'to {plan.valid_until:%Y-%m-%d}' if plan.valid_until else 'with no end'}"
 
-    @admin.display(description="Current", boolean=True)
-    def is_current(self, plan: Plan) -> bool:
+    @admin.display(description="State")
+    def state(self, plan: Plan) -> SafeString:
         now = timezone.now()
-        return plan.valid_from <= now and (plan.valid_until is None or plan.valid_until > now)
+        if plan.valid_from > now:
+            return badge("upcoming", "info")
+        is_current = plan.valid_until is None or plan.valid_until > now
+        return badge("current", "good") if is_current else badge("ended", "soft")
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"valid_from": timezone.now(), **super().get_changeform_initial_data(request)}

@@ -10,10 +10,11 @@ from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import render_confirmation
+from framework.admin.badges import badge
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin, option_filter
-from payments.formatting import format_amount, format_time
+from payments.formatting import format_time
 from payments.ledger import transitions
 from payments.models import Refund
 from payments.models.payments import PREFIX
@@ -25,11 +26,13 @@ class RefundColumns:
     transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
 
     @admin.display(description="On the chain")
-    def confirmation(self, refund: Refund) -> SafeString | str:
+    def confirmation(self, refund: Refund) -> SafeString:
         """Confirmation time, not confirmed, or in red what the chain shows instead."""
         if refund.error:
-            return format_html('<b class="wrong">{}</b>', refund.error)
-        return f"Confirmed {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not confirmed yet"
+            return format_html('{} <b class="wrong">{}</b>', badge("differs", "bad"), refund.error)
+        if refund.confirmed_at:
+            return format_html("{} {}", badge("confirmed", "good"), format_time(refund.confirmed_at))
+        return badge("not confirmed yet", "info")
 
     @admin.display(description="Sent by", empty_value="-")
     def sent_by(self, refund: Refund) -> SafeString | None:
@@ -69,7 +72,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
     search_help_text = "Complete transaction hash or payer address"
     ordering = ["-pk"]
     actions = ["delete_refund_records"]
-    amount = columns.column("amount_usdc", "USDC", format_amount)
+    amount = columns.column("amount_usdc", "Amount", columns.usdc)
     recorded_by = columns.column("by", "Recorded by", columns.breakable_actor)
     recorded = columns.column("created_at", "Recorded", format_time)
     wallet = columns.column("to", "To", columns.short_with_title)

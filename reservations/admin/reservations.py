@@ -1,7 +1,7 @@
 """Reservations in the back office."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import DateField, F, Func, QuerySet, Sum, Value
@@ -9,10 +9,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import confirmed_action, run_on_each
+from framework.admin.badges import COLOURS, badge
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
@@ -28,6 +30,15 @@ Arrival, Status = Reservation.Arrival, Reservation.Status
 # The newest lines of the history and of the emails that the page shows.
 MAX_LINES = 50
 TABLE_RELEASED = "Its table was released when it was marked as no-show: choose a new one on its page."
+
+
+GUEST_FIELDS: list[Any] = [
+    ("date", "time", "party_size"),
+    "customer_name",
+    ("customer_email", "customer_phone"),
+    "special_requests",
+    "tables",
+]
 
 
 class DayFilter(admin.SimpleListFilter):
@@ -56,7 +67,7 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
-    list_display = ["when", "name", "guests", "table_names", "status_label", "code", "venue"]
+    list_display = ["name", "status_label", "when", "guests", "table_names", "venue", "code"]
     list_select_related = ["venue"]
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name__unaccent", "customer_email", "customer_phone"]
@@ -66,26 +77,22 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     date_hierarchy = "date"
     autocomplete_fields = ["venue"]
     actions = ["confirm", "cancel", "offer_table", "arrived", "seated", "finished", "no_show"]
-    fields = [
-        "venue",
-        ("date", "time", "party_size"),
-        "customer_name",
-        ("customer_email", "customer_phone"),
-        "special_requests",
-        "tables",
-        ("code", "status", "pending_because", "arrival"),
-        ("starts_at", "ends_at"),
-        ("created_at", "updated_at", "cancelled_at"),
-        "history",
-        "mail",
+    fieldsets = [
+        (None, {"fields": ["status_label", "code", "venue", "starts_at", "ends_at"]}),
+        ("Guest and table", {"fields": GUEST_FIELDS}),
+        ("History", {"fields": ["history", "mail"]}),
+        (
+            "Record",
+            {
+                "classes": ["collapse"],
+                "fields": ["status", "arrival", "pending_because", "created_at", "updated_at", "cancelled_at"],
+            },
+        ),
     ]
     readonly_fields = [
-        "code", "status", "pending_because", "arrival", "starts_at", "ends_at", "created_at", "updated_at",
-        "cancelled_at", "history", "mail",
+        "code", "status", "status_label", "pending_because", "arrival", "starts_at", "ends_at", "created_at",
+        "updated_at", "cancelled_at", "history", "mail",
     ]  # fmt: skip
-
-    class Media:
-        css: ClassVar = {"all": ["reservations/admin.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
         rows: QuerySet[Reservation] = super().get_queryset(request)
@@ -111,9 +118,10 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
         return ", ".join(reservation.tables) or "-"
 
     @admin.display(description="status", ordering="status")
-    def status_label(self, reservation: Reservation) -> str:
+    def status_label(self, reservation: Reservation) -> SafeString:
         more = reservation.get_arrival_display() or self.pending_because(reservation)
-        return f"{reservation.get_status_display()}{'' if more == '-' else f': {more}'}"
+        text = f"{reservation.get_status_display()}{'' if more == '-' else f': {more}'}"
+        return badge(text, COLOURS.get(reservation.arrival or "", COLOURS.get(reservation.status, "")))
 
     @admin.display(description="pending because", ordering="pending_reason")
     def pending_because(self, reservation: Any) -> str:
@@ -136,8 +144,8 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
         lines = ((f"{mail.created_at:%Y-%m-%d %H:%M:%S} UTC", mail.kind, delivery_state(mail)) for mail in mails)
         return format_html_join("", "<div>{} {}: {}</div>", lines) or "-"
 
-    def get_fields(self, request: HttpRequest, obj: Reservation | None = None) -> Any:
-        return self.fields if obj else ["venue", "is_confirmed", *self.fields[1:6]]
+    def get_fieldsets(self, request: HttpRequest, obj: Reservation | None = None) -> Any:
+        return self.fieldsets if obj else [(None, {"fields": ["venue", "is_confirmed", *GUEST_FIELDS]})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Reservation | None = None) -> list[str]:
         return [*self.readonly_fields, "venue"] if obj else []

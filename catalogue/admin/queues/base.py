@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from accounts.admin.assignments import AssignableAdmin
 from accounts.models import Assignment
+from framework.admin.badges import badge_column
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.errors import ApiError
@@ -58,6 +59,8 @@ class ReviewQueueAdmin(AssignableAdmin, LargeTableAdmin):
     change_form_template = "catalogue/review_queue_item.html"
     # The label of the queue on the front page.
     queue_label: ClassVar[str] = ""
+    # An open row waits for a decision.
+    state_badge = badge_column("state", "State", open="warn")
 
     def decide(self, request: HttpRequest, row: Any, verdict: str) -> str | None:
         """Apply a decision and return a message; None for an unknown decision. Raises ApiError."""

@@ -42,7 +42,7 @@ class ClaimStateFilter(DefaultFilter):
 
 @admin.register(RestaurantClaim)
 class RestaurantClaimAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
-    list_display = ["created_at", "place", "venue", "method", "state", "assignee", "decided_by"]
+    list_display = ["created_at", "state_badge", "place", "venue", "method", "assignee", "decided_by"]
     list_select_related = ["restaurant", "venue", "decided_by"]
     list_filter = [ClaimStateFilter, AssigneeFilter]
     empty_hint = "Owners claim restaurants on the dashboard, under Listing."

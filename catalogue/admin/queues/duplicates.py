@@ -34,7 +34,7 @@ FAR_M = 5000
 class MatchCandidateAdmin(ReviewQueueAdmin):
     """Pairs to review, highest score first. `identity.merge` merges duplicates."""
 
-    list_display = ["score", "first_place", "second_place", "similarity", "found_at", "state", "assignee"]
+    list_display = ["score", "state_badge", "first_place", "second_place", "similarity", "found_at", "assignee"]
     list_display_links = ["score"]
     list_select_related = ["first", "second"]
     list_filter = [StateFilter, AssigneeFilter]

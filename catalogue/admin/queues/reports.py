@@ -36,7 +36,7 @@ class AlreadyDecided(InvalidRequest):
 
 @admin.register(Report)
 class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
-    list_display = ["created_at", "kind", "place", "beginning", "state", "assignee", "decided_by"]
+    list_display = ["kind", "state_badge", "place", "beginning", "created_at", "assignee", "decided_by"]
     list_select_related = ["restaurant", "decided_by"]
     list_filter = [StateFilter, AssigneeFilter, "kind"]
     empty_hint = "POST /v1/restaurants/{slug}/reports creates reports."
@@ -45,14 +45,8 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
     change_form_template = "catalogue/report.html"
     actions = ["apply", "dismiss", *ASSIGNMENT_ACTIONS]
     fields = [
+        *("state_badge", "kind", "place", "text", "same_as", "contact", "created_at", "decided_at", "decided_by"),
         "public_id",
-        ("kind", "state"),
-        "place",
-        "text",
-        "same_as",
-        "contact",
-        "created_at",
-        ("decided_at", "decided_by"),
     ]
     readonly_fields = flatten(fields)
 

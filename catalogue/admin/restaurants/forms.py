@@ -85,7 +85,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
                 field = self.fields[name]
                 field.help_text = format_html(
                     '<label class="lock"><input type="checkbox" name="{}" value="{}"{}> Locked<span class="visually-'
-                    'hidden"> {}</span>: imports do not change it</label> {}',
+                    'hidden"> {}: imports do not change it</span></label> {}',
                     self.add_prefix("locked_fields"),
                     name,
                     mark_safe(" checked") if name in checked else "",

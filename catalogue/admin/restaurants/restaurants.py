@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -22,6 +24,7 @@ from catalogue.hours import Hours
 from catalogue.models import Restaurant, SourceRecord
 from catalogue.tasks import enqueue_open_intervals
 from framework.admin.action_confirmation import render_confirmation
+from framework.admin.badges import COLOURS, badge
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyInline
 
@@ -83,9 +86,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
 
     form = RestaurantForm
     change_form_template = "catalogue/restaurant.html"
-    list_display = [
-        *("name", "market", "neighborhood", "status_shown", "cuisine", "rating", "review_count", "updated_at")
-    ]
+    list_display = [*("name", "status_shown", "place", "cuisine", "rating_shown", "updated_at")]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnparsedHoursFilter]
     search_fields = ["slug"]
@@ -99,13 +100,21 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     close_temporarily = _status_action("close_temporarily", Restaurant.Status.TEMPORARILY_CLOSED)
     close_permanently = _status_action("close_permanently", Restaurant.Status.PERMANENTLY_CLOSED)
     readonly_fields = [
-        *("surroundings", "opening_hours", "rating", "review_count", "star_counts", "newest_versions"),
+        *("status_shown", "rating_shown", "related", "surroundings", "opening_hours"),
+        *("rating", "review_count", "star_counts", "newest_versions"),
         *("version", "created_at", "updated_at"),
     ]
     fieldsets = [
         (
             None,
-            {"fields": ["name", "slug", "alt_names", "status", ("market", "neighborhood"), ("cuisine", "cuisines")]},
+            {"fields": ["status_shown", "rating_shown", "updated_at", "related"]},
+        ),
+        (
+            "Restaurant",
+            {
+                "fields": ["name", "slug", "alt_names", "status", ("market", "neighborhood"), ("cuisine", "cuisines")],
+                "description": "Imports do not change a locked field.",
+            },
         ),
         (
             "Address",
@@ -119,19 +128,39 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
             },
         ),
         ("Contact", {"fields": [("phone", "phone_verified_at"), "website", "menu_url", "description"]}),
-        ("Hours", {"fields": ["opening_hours", "hours"]}),
+        ("Hours", {"fields": ["opening_hours", "hours", "shown_version"]}),
         ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
-        ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
-        ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version", "newest_versions"]}),
+        ("More", {"classes": ["collapse"], "fields": ["attributes", "external_ids", "verified_at"]}),
+        ("Record", {"classes": ["collapse"], "fields": [("version", "created_at"), "newest_versions"]}),
     ]
 
     @admin.display(description="Status", ordering="status")
-    def status_shown(self, restaurant: Restaurant) -> str:
+    def status_shown(self, restaurant: Restaurant) -> SafeString:
         if restaurant.erased_at:
-            return "Erased"
+            return badge("Erased", "soft")
         if restaurant.merged_into_id:
-            return "Merged"
-        return restaurant.get_status_display()
+            return badge("Merged", "soft")
+        return badge(restaurant.get_status_display(), COLOURS.get(restaurant.status, ""))
+
+    @admin.display(description="Market", ordering="market")
+    def place(self, restaurant: Restaurant) -> str:
+        return ", ".join(filter(None, (restaurant.neighborhood, str(restaurant.market))))
+
+    @admin.display(description="Lists")
+    def related(self, restaurant: Restaurant) -> SafeString:
+        """Links to the lists of the rows that belong to it. The count is a column: no query."""
+        lists = (
+            (f"Reviews ({restaurant.review_count:,})", "catalogue_review"),
+            *(("Photos", "catalogue_photo"), ("Insight calls", "catalogue_insightcall")),
+            *(("Reports", "catalogue_report"), ("Versions", "catalogue_version")),
+        )
+        query = urlencode({"q": restaurant.slug})
+        links = ((reverse(f"admin:{name}_changelist"), query, label) for label, name in lists)
+        return format_html_join(" · ", '<a href="{}?{}">{}</a>', links)
+
+    @admin.display(description="Rating", ordering="rating")
+    def rating_shown(self, restaurant: Restaurant) -> str:
+        return f"★ {restaurant.rating} ({restaurant.review_count:,})" if restaurant.rating is not None else ""
 
     @admin.display(description="Surroundings")
     def surroundings(self, restaurant: Restaurant) -> SafeString | str:

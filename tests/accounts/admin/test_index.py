@@ -132,3 +132,12 @@ def test_every_list_with_actions_of_its_own_bounds_them() -> None:
     parts = {str(part.opts.label) for part in model_admins(admin.site).values() if part.actions}
     bounded = {str(part.opts.label) for part in model_admins(admin.site).values() if isinstance(part, BoundedActions)}
     assert parts - bounded == set()
+
+
+def test_the_front_page_shows_what_waits_and_names_the_rest() -> None:
+    Report.objects.create(restaurant=places.restaurant(), kind="other", reporter="x", created_at=timezone.now())
+    page = builders.staff().get("/admin/")
+    assert [count.label for count in page.context["waiting"]] == ["open reports"]
+    text = page.content.decode()
+    assert text.index("<b>1</b> <span>open reports</span>") < text.index("All clear:") < text.index(">refunds due</a>")
+    assert " mine" not in text

@@ -102,3 +102,13 @@ def test_a_user_saves_a_limited_number(monkeypatch: pytest.MonkeyPatch) -> None:
         "You have 1 saved filters. Delete some on the front page first."
     )
     assert SavedFilter.objects.count() == 1
+
+
+def test_filters_are_folded_until_one_is_chosen_and_only_then_saved(venue: Venue) -> None:
+    support = our_staff("Support")
+    folded = support.get(ORDERS).content.decode()
+    assert ('<details class="filters" id="changelist-filter">' in folded, "Save filter" in folded) == (True, False)
+    chosen = support.get(f"{ORDERS}?status__exact=pending").content.decode()
+    assert ('id="changelist-filter" open>' in chosen, "Save filter" in chosen) == (True, True)
+    assert '<span class="chosen"><span>Status</span> Pending</span>' in chosen
+    assert "Nothing matches" in chosen

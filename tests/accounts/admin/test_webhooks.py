@@ -111,7 +111,7 @@ def test_an_endpoint_is_changed_and_keeps_its_secret(staff: Client, endpoint: We
 def test_the_list_tells_which_endpoints_answer_slowly(staff: Client, endpoint: WebhookEndpoint) -> None:
     assert "slow responses" not in staff.get(ENDPOINTS).content.decode()
     WebhookEndpoint.objects.update(is_slow=True)
-    assert "enabled, slow responses" in staff.get(ENDPOINTS).content.decode()
+    assert '<span class="badge warn">slow responses</span>' in staff.get(ENDPOINTS).content.decode()
 
 
 def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndpoint) -> None:
@@ -146,7 +146,10 @@ def test_the_list_tells_what_fails_and_how_much_arrived(staff: Client, endpoint:
     assert '<meter max="100" value="75">75 %</meter> 75 % of 4' in page
     assert "the server answered 410" in page
     WebhookEndpoint.objects.update(disabled_at=None, disabled_reason=None)
-    assert f"enabled, failing since {now:%Y-%m-%d %H:%M} UTC" in staff.get(ENDPOINTS).content.decode()
+    assert (
+        f'<span class="badge bad">failing</span> since {now:%Y-%m-%d %H:%M} UTC'
+        in staff.get(ENDPOINTS).content.decode()
+    )
 
 
 def test_a_failed_delivery_is_sent_again(staff: Client, endpoint: WebhookEndpoint) -> None:
@@ -230,4 +233,4 @@ def test_an_event_of_an_account_says_so_and_is_found_by_the_export_it_is_about(s
     page = staff.get(EVENTS, {"q": encode("ex", subject)}).content.decode()
     assert f"{venue.account} (account)" in page
     assert "export.finished" in page
-    assert page.count('<th class="field-public_id') == 1
+    assert page.count('<th class="field-short_id') == 1

@@ -97,7 +97,7 @@ def test_what_went_wrong_stands_beside_the_status_in_the_list(staff: Client) -> 
     export_builders.create_queued()
     page = staff.get(address(Export, "changelist")).content.decode()
     assert columns(page) == [
-        *("public_id", "status", "content", "bar", "failure", "owner", "paid", "rows", "created_at", "assignee")
+        *("short_id", "status_badge", "content", "bar", "failure", "owner", "paid", "rows", "created_at", "assignee")
     ]
 
 

@@ -41,9 +41,9 @@ def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff:
     row = refund_due(1)
     page = staff.get(PAYMENTS)
     assert page.context["cl"].list_display[1:4] == ["amount", "state_label", "wallet"]
-    assert f'<span title="{PAYER}">0xabab…abab</span>' in page.content.decode()
+    assert f'<span class="id" title="{PAYER}">0xabab…abab</span>' in page.content.decode()
     page = staff.get("/admin/payments/paymentevent/")
-    assert f'<span title="{row.public_id}">' in page.content.decode()
+    assert f'<span class="id" title="{row.public_id}">' in page.content.decode()
     assert f">{row.public_id}<" not in page.content.decode()
 
 
