@@ -21,9 +21,17 @@ handler403 = "framework.api.error_handler.permission_denied"
 handler404 = "framework.api.error_handler.page_not_found"
 handler500 = "framework.page_errors.internal_error"
 
-management = [path("api/v1/", include("orders.api.urls")), path("api/v1/", include(reservations.v1))]
+management = [
+    path("api/v1/", include("orders.api.urls")),
+    path("api/v1/", include(reservations.v1)),
+    path("api/v1/", include("accounts.api.urls")),
+]
 # v1, and operations on a single reservation.
-management_v2 = [path("api/v2/", include("orders.api.urls")), path("api/v2/", include(reservations.v2))]
+management_v2 = [
+    path("api/v2/", include("orders.api.urls")),
+    path("api/v2/", include(reservations.v2)),
+    path("api/v2/", include("accounts.api.urls")),
+]
 dashboard: list[URLPattern | URLResolver] = [
     path("", include("accounts.dashboard.urls")),
     path("", include("orders.dashboard.urls")),

@@ -120,9 +120,13 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
     name = "ApiKey"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        text = "The API key of a venue. It may be limited to scopes: each operation names the one that it needs."
+        text = (
+            "The API key of a venue. It may be limited to scopes: each operation names the one that it needs, or"
+            " several of which one is enough."
+        )
         return {"type": "http", "scheme": "bearer", "description": text}
 
-    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
+    def get_security_requirement(self, auto_schema: AutoSchema) -> list[dict[str, list[str]]]:
         # OpenAPI 3.1 allows scopes for any type of scheme.
-        return {self.name: [permissions.get_required_scope(auto_schema.view, auto_schema.method)]}
+        scopes = permissions.get_required_scopes(auto_schema.view, auto_schema.method)
+        return [{self.name: [scope]} for scope in scopes]

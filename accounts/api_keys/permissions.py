@@ -20,12 +20,12 @@ class InsufficientScope(ApiError):
         super().__init__(f"This API key lacks the scope `{scope}`.", headers={"WWW-Authenticate": challenge})
 
 
-def get_required_scope(view: Any, method: str | None) -> str:
-    """Return the scope that this method of the view requires: read on the view's `scope`, or write on it or on its
-    `write_scope`."""
-    if method in SAFE_METHODS:
-        return Scope(f"{view.scope}:read").value
-    return Scope(f"{getattr(view, 'write_scope', view.scope)}:write").value
+def get_required_scopes(view: Any, method: str | None) -> list[str]:
+    """Return the scopes of which this method of the view requires one: those of the view's `scopes`, read on its
+    `scope`, or write on it or on its `write_scope`."""
+    if method not in SAFE_METHODS:
+        return [Scope(f"{getattr(view, 'write_scope', view.scope)}:write").value]
+    return [Scope(f"{scope}:read").value for scope in getattr(view, "scopes", None) or [view.scope]]
 
 
 class HasScope(BasePermission):
@@ -35,7 +35,7 @@ class HasScope(BasePermission):
         """Raise InsufficientScope without the scope; a method that the view does not support gets 405 later."""
         if request.method not in view.allowed_methods:
             return True
-        scope = get_required_scope(view, request.method)
-        if scope not in cast("ApiKey", request.auth).scopes:
-            raise InsufficientScope(scope)
+        scopes = get_required_scopes(view, request.method)
+        if not set(scopes) & set(cast("ApiKey", request.auth).scopes):
+            raise InsufficientScope(scopes[0])
         return True

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from typing import Any
 
 import httpcore
 from standardwebhooks import Webhook
@@ -52,14 +53,18 @@ class Outcome:
         return self.status == 410
 
 
-def render_body(event: Event) -> bytes:
-    """Return the request body: the same bytes on each attempt, as events never change."""
-    content = {
+def body_of(event: Event) -> dict[str, Any]:
+    """Return the body of the event's webhook."""
+    return {
         "type": event.type,
         "timestamp": event.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "data": event.record,
     }
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def render_body(event: Event) -> bytes:
+    """Return the request body: the same bytes on each attempt, as events never change."""
+    return json.dumps(body_of(event), ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
 def build_headers(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:

@@ -27,6 +27,7 @@ MANAGEMENT_CALLS = (
     *("replace_menu", "get_menu", "change_menu_item"),
     *("get_availability", "create_hold", "list_holds", "get_hold", "release_hold"),
     *("create_reservation", "list_reservations", "get_reservation", "change_reservation", "cancel_reservation"),
+    "list_events",
 )
 FREE_CALLS = (
     *("list_markets", "list_cuisines", "list_attributes", "search_landmarks", "autocomplete", "match_restaurant"),

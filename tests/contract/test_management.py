@@ -42,7 +42,7 @@ def test_a_client_can_create_list_retrieve_and_move_orders_and_list_and_create_r
     assert api.get(RESERVATIONS).json()["data"] == [reservation]
 
 
-def test_version_1_has_the_six_operations_of_the_contract_stages_the_menu_availability_and_holds() -> None:
+def test_version_1_has_the_six_operations_of_the_contract_stages_the_menu_availability_holds_and_events() -> None:
     found = {(operation.method, operation.template) for operation in openapi_operations.ALL}
     assert {(method, template) for method, template in found if template.startswith("/api/v1/")} == {
         ("GET", ORDERS),
@@ -60,6 +60,7 @@ def test_version_1_has_the_six_operations_of_the_contract_stages_the_menu_availa
         ("POST", "/api/v1/holds"),
         ("GET", "/api/v1/holds/{id}"),
         ("DELETE", "/api/v1/holds/{id}"),
+        ("GET", "/api/v1/events"),
     }
 
 

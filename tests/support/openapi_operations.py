@@ -38,6 +38,7 @@ MADE: Mapping[str, Callable[[Venue], Any]] = {
 }
 TABLES = {
     "availability": "reservations_serviceperiod",
+    "events": "accounts_event",
     "holds": "reservations_hold",
     "menu": "orders_menu",
     "orders": "orders_order",

@@ -38,12 +38,14 @@ class ListCursors:
     owner: UUID
     filters: Mapping[str, str]
     sort_key: str
+    # The column of changes that the list follows always; of others, with `updated_since`.
+    followed_key: str = ""
     commit_lag: timedelta
     read_records: Callable[[Sequence[UUID]], list[dict[str, Any]]]
 
     @property
     def follows_changes(self) -> bool:
-        return "updated_since" in self.filters
+        return bool(self.followed_key) or "updated_since" in self.filters
 
     @property
     def question(self) -> str:
@@ -55,8 +57,12 @@ class ListCursors:
         Such pages are in the order of the list, so one that follows changes begins again, with the oldest.
         """
         if self.follows_changes:
-            return self._encode(BEGINNING, now, "")
+            return self.beginning(now=now)
         return self._encode(last, now) if last else None
+
+    def beginning(self, *, now: datetime) -> str:
+        """Return the cursor of a walk through all changes."""
+        return self._encode(BEGINNING, now, "")
 
     def read_page(self, rows: QuerySet[Any], cursor: str, *, limit: int, now: datetime) -> dict[str, Any]:
         """Return the `rows` after a cursor, of these rows of the owner, whether it `has_more`, and the `next_cursor`.
@@ -79,7 +85,7 @@ class ListCursors:
 
     def _query(self, rows: QuerySet[Any], at: datetime, pk: UUID) -> Any:
         """Return the positions after this one."""
-        sort_key = "updated_at" if self.follows_changes else self.sort_key
+        sort_key = (self.followed_key or "updated_at") if self.follows_changes else self.sort_key
         column = sort_key.removeprefix("-")
         sign, comparison = ("-", "lt") if sort_key != column else ("", "gt")
         # The second condition is one of the index.

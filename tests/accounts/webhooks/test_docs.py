@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from django.conf import settings as project
 from django.utils import timezone
@@ -25,7 +26,7 @@ def test_the_snippet_receives_what_we_send_once_and_refuses_what_others_send(
     venue: Venue, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
-    (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    snippet, _catch_up = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     theirs: dict[str, Any] = {}
     exec(snippet, theirs)  # noqa: S102  # the page's own words
     secrets: list[str] = []
@@ -45,6 +46,26 @@ def test_the_snippet_receives_what_we_send_once_and_refuses_what_others_send(
         assert len(receiver.received) == 2
     assert WebhookDelivery.objects.get().state == "delivered"
     assert capsys.readouterr().out == f"order.created {order.public_id}\n"
+
+
+def test_the_recipe_catches_up_with_each_missed_event_once(venue: Venue, capsys: pytest.CaptureFixture[str]) -> None:
+    _receiver, recipe = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    theirs: dict[str, Any] = {}
+    exec(recipe, theirs)  # noqa: S102  # the page's own words
+    orders = [builders.order(venue) for _ in range(150)]
+    key, known = builders.key(venue).text, set[str]()
+    client = builders.client_with(key)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        response = client.get(request.url.raw_path.decode())
+        return httpx.Response(response.status_code, content=response.content)
+
+    with httpx.Client(base_url="http://testserver", transport=httpx.MockTransport(answer)) as api:
+        cursor = theirs["catch_up"](api, "", known)
+        assert capsys.readouterr().out == "".join(f"order.created {order.public_id}\n" for order in orders)
+        later = builders.order(venue)
+        theirs["catch_up"](api, cursor, known)
+    assert capsys.readouterr().out == f"order.created {later.public_id}\n"
 
 
 def test_the_examples_have_the_fields_that_are_sent() -> None:

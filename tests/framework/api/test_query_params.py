@@ -10,6 +10,7 @@ from django.test import RequestFactory
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
+from accounts.api.events import EventParams
 from catalogue.filters import bookings, exports, lookups, restaurants, search
 from catalogue.filters import offers as filters_offers
 from catalogue.mcp import prompts
@@ -30,6 +31,7 @@ ALL: tuple[type[QueryParams], ...] = (
         search.SearchParams,
         PageParams,
         PaymentParameters,
+        EventParams,
         tools_offers.OfferSearch,
         prompts.Dinner,
         prompts.Comparison,

@@ -1,0 +1,1 @@
+"""Endpoints of the management API that are about a venue's programs."""
