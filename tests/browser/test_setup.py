@@ -175,7 +175,7 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     settings = f"{home(page)}/settings"
     page.goto(f"{settings}/tables")
     # Before the first table, the form for many stands apart from the text about none.
-    empty, form = page.locator(".empty").bounding_box(), page.locator(".empty ~ form.card").bounding_box()
+    empty, form = page.locator(".empty").bounding_box(), page.locator(".empty + .card").bounding_box()
     assert empty
     assert form
     assert form["y"] - empty["y"] - empty["height"] >= 8
