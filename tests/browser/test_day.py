@@ -147,7 +147,7 @@ def test_the_line_of_now_crosses_all_parties_without_a_table_and_the_grid_is_who
     assert line
     assert lane
     assert party
-    assert lane["height"] > 2 * party["height"]
+    assert lane["height"] > 1.5 * party["height"]
     assert abs(line["height"] - lane["height"]) <= 1
     # The last table is not cut by a frame that scrolls.
     assert page.evaluate("(frame => frame.scrollHeight <= frame.clientHeight)(document.getElementById('frame'))")
