@@ -44,8 +44,10 @@ PHRASES = """
     called so; sending a call again; API, to try; what they are called; is decided; becomes of; people in our tables
     watching it; watching over; a thumb on it; for who runs; really done
     have you an; that everybody uses; where the restaurant is; of your menu's prices
-    is it still you; second step; your finger; delete yourself; delete my; goodbye; I have kept; have another sent; got lost
-    nothing that you do; hear of; until it listens; stands in; keep the key; no key works; completed of; cancelled of; next to come
+    is it still you; second step; your finger; delete yourself; delete my; goodbye
+    I have kept; have another sent; got lost
+    nothing that you do; hear of; until it listens; stands in; keep the key; no key works
+    completed of; cancelled of; next to come
     programs make them; by themselves; priced by it; hold nothing; may hold
     lets it play; be taken back; in your words; is like that; summed up; this page stands; stay here; how does it get
     back on; for sure; nothing is in it; grows with
