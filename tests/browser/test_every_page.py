@@ -58,7 +58,10 @@ def each_kind(page: "Page", starts: list[str]) -> Iterator[str]:
         assert answer.status < 400, path
         if "text/html" not in answer.headers["content-type"]:
             continue
-        links: list[str] = page.eval_on_selector_all("a[href]", "found => found.map(one => one.href)")
+        # Links of a drawing have no address of text.
+        links: list[str] = page.eval_on_selector_all(
+            "a[href]", "found => found.map(one => new URL(one.getAttribute('href'), document.baseURI).href)"
+        )
         for link in links:
             parts = urlsplit(link)
             if parts.netloc == urlsplit(page.url).netloc and parts.path.startswith(OURS):
