@@ -38,7 +38,34 @@ REPLACED = {
     r"begun": "started",
     r"taken then": "already booked",
 }
-FORBIDDEN = re.compile(rf"(?<![\w-])(?:{'|'.join(REPLACED)})(?![\w-])", re.IGNORECASE)
+# Phrases, each the distinctive part of a text that was replaced as a whole.
+PHRASES = """
+    ask for data, here and now; ask for something that is sold; before the answer is read; day of tables
+    called so; sending a call again; API, to try; what they are called; is decided; becomes of; people in our tables
+    watching it; watching over; a thumb on it; for who runs; really done
+    have you an; that everybody uses; where the restaurant is; of your menu's prices
+    is it still you; second step; your finger; delete yourself; delete my; goodbye
+    I have kept; have another sent; got lost
+    nothing that you do; hear of; until it listens; stands in; keep the key; no key works
+    completed of; cancelled of; next to come
+    programs make them; by themselves; priced by it; hold nothing; may hold
+    lets it play; be taken back; in your words; is like that; summed up; this page stands; stay here; how does it get
+    back on; for sure; nothing is in it; grows with
+    write it down; waits for your; your word; to decide; may write; stand here; of their turns; the best that is free
+    not proven; did they not; they did not come; take the request; the party is large
+    are these one; make them two; keep the note; what is known
+    guests may call; guests come to; forget guests; the staff's word; tax is added to them; stay, minutes
+    so many guests; given to guests; name other times
+    a program of; your programs; of this venue alone; it did not say; signs too; make it\\.
+    paid and answered; not fetched; never moved; look again; looked at; what it would be; month of now; is good once
+    not here; no part in; yours to see; not for you; cannot be read\\.; something broke; written down; too many tries
+    to signing in; guards this page; country's number; ask for this time; hear from it
+    what waits; let go; deed; rises to; struck; arrived in 24; every minutes; stand up to; off the service
+    make one of the two; carries claim; ended well; what fits; too much to look; get there sooner; look after
+    people alone; in any case and
+"""
+ALL = [*REPLACED, *(phrase.strip() for line in PHRASES.split("\n") for phrase in line.split(";") if phrase.strip())]
+FORBIDDEN = re.compile(rf"(?<![\w-])(?:{'|'.join(ALL)})(?![\w-])", re.IGNORECASE)
 TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<(?:script|style)\b.*?</(?:script|style)>", re.DOTALL)
 ATTRIBUTE = re.compile(r'\b(?:aria-label|title|placeholder|alt|data-label)="([^"]*)"')
 MARKUP = re.compile(r"<[^>]*>", re.DOTALL)

@@ -61,6 +61,6 @@ def describe(kind: AlertKind, record: Mapping[str, Any]) -> str:
         case AlertKind.RESERVATION_CONFIRMED:
             return _("New reservation %(code)s: %(party_size)s on %(date)s at %(time)s") % values
         case AlertKind.RESERVATION_REQUESTED:
-            return _("Request %(code)s to decide: %(party_size)s on %(date)s at %(time)s") % values
+            return _("Request %(code)s to review: %(party_size)s on %(date)s at %(time)s") % values
         case AlertKind.RESERVATION_CANCELLED:
             return _("Reservation %(code)s is cancelled: %(party_size)s on %(date)s at %(time)s") % values

@@ -51,8 +51,8 @@ class State(serializers.ChoiceField):
         super().__init__(
             choices=list(payment_history.STATES),
             help_text="`pending`: the settlement is not known yet. `settled`: the money has arrived, the answer can"
-            " still be fetched. `delivered`: the answer was sent. `refund_due`: a refund is due. `refunded`: it was"
-            " sent back. `expired`: the money never moved.",
+            " still be fetched. `delivered`: the answer was sent. `refund_due`: a refund is due. `refunded`: the"
+            " refund was sent. `expired`: no money moved.",
         )
 
     def to_representation(self, value: Any) -> str:

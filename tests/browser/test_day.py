@@ -38,7 +38,7 @@ def open_day(page: "Page", *, name: str, hour: int, zone: str) -> str:
         page.get_by_label("Name").fill(guest)
         page.get_by_label("Email").fill(f"{guest.lower()}.{name}@example.com")
         page.get_by_label("Time").fill(f"{hour:02}:00")
-        page.get_by_label("Guests").fill("2")
+        page.get_by_label("Guests", exact=True).fill("2")
         page.get_by_label(table, exact=True).check()
         page.get_by_role("button", name="Create reservation").click()
         page.get_by_text(f"The reservation of {guest} was confirmed at {table}.").wait_for()
@@ -127,6 +127,32 @@ def test_a_party_arrives_is_seated_and_leaves_and_the_other_desk_sees_it(visit: 
         assert not overflows(page)
 
 
+def test_the_line_of_now_crosses_all_parties_without_a_table_and_the_grid_is_whole(visit: Visit) -> None:
+    zone, hour = working_hour()
+    page = visit()
+    day = open_day(page, name="now", hour=hour, zone=zone)
+    for guest in ("Linus", "Alan"):
+        page.goto(f"{day}/new")
+        page.get_by_label("Name").fill(guest)
+        page.get_by_label("Email").fill(f"{guest.lower()}.now@example.com")
+        page.get_by_label("Time").fill(f"{hour:02}:00")
+        page.get_by_label("Guests", exact=True).fill("2")
+        page.get_by_label("Confirmed").uncheck()
+        page.get_by_role("button", name="Create reservation").click()
+        page.get_by_text(f"The reservation of {guest}").wait_for()
+    page.goto(f"{day}?view=grid")
+    line, lane, party = (
+        page.locator(f".unseated {part}").first.bounding_box() for part in (".now", ".lane", ".block")
+    )
+    assert line
+    assert lane
+    assert party
+    assert lane["height"] > 1.5 * party["height"]
+    assert abs(line["height"] - lane["height"]) <= 1
+    # The last table is not cut by a frame that scrolls.
+    assert page.evaluate("(frame => frame.scrollHeight <= frame.clientHeight)(document.getElementById('frame'))")
+
+
 def place(page: "Page", table: str, *, at: str) -> "Position":
     """Where this time begins in the row of a table, a little to the right of it."""
     lane = page.locator(f'.lane[data-table="{table}"]')
@@ -157,7 +183,7 @@ def test_a_tap_on_an_empty_place_opens_the_form_with_its_table_and_time(visit: V
     assert offences(page) == []
     page.get_by_label("Name").fill("Linus")
     page.get_by_label("Phone").fill("+15550100999")
-    page.get_by_label("Guests").fill("2")
+    page.get_by_label("Guests", exact=True).fill("2")
     page.get_by_role("button", name="Create reservation").click()
     page.get_by_text("The reservation of Linus was confirmed at T3.").wait_for()
 
@@ -290,7 +316,7 @@ def test_a_known_guest_is_found_by_the_number_while_a_reservation_is_entered(vis
     page.get_by_label("Name").fill("Linus")
     page.get_by_label("Phone").fill("+15550100999")
     page.get_by_label("Time").fill(f"{hour:02}:30")
-    page.get_by_label("Guests").fill("2")
+    page.get_by_label("Guests", exact=True).fill("2")
     page.get_by_role("button", name="Create reservation").click()
     page.get_by_text("The reservation of Linus was confirmed").wait_for()
     page.goto(f"{day}/new")

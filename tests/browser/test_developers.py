@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from tests.support.browser import PHONE, offences, overflows, sign_up
+from tests.support.browser import PHONE, covered, offences, overflows, sign_up
 from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
     assert page.evaluate("navigator.clipboard.readText()") == first
     assert page.get_by_role("button", name="Copied").is_visible()
     assert offences(page) == []
+    assert covered(page) == []
     orders = site.record["base_url"] + "/api/v1/orders"
 
     def status(key: str) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from tests.support.browser import PASSWORD, PHONE, offences, overflows, sign_in, sign_up
+from tests.support.browser import PASSWORD, PHONE, covered, offences, overflows, sign_in, sign_up
 from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def test_the_first_order_is_a_minute_away(visit: Callable[..., "Page"]) -> None:
     assert took_s < 60
     assert key.startswith("rk_test_")
     assert offences(page) == []
+    assert covered(page) == []
     page.reload()
     assert page.locator("#first-key").count() == 0
 
@@ -63,7 +64,7 @@ def test_the_first_order_and_a_confirmed_address_need_no_terminal(
     assert not overflows(mailbox)
 
 
-def test_the_browser_says_which_zone_it_is_in(visit: Callable[..., "Page"]) -> None:
+def test_the_browser_says_which_zone_it_is_in_and_keeps_another_that_was_typed(visit: Callable[..., "Page"]) -> None:
     page = visit(PHONE, timezone_id="Asia/Tokyo")
     page.goto("/account/signup/")
     assert page.get_by_label("Time zone").input_value() == "Asia/Tokyo"
@@ -76,6 +77,13 @@ def test_the_browser_says_which_zone_it_is_in(visit: Callable[..., "Page"]) -> N
     assert page.get_by_label("Password").get_attribute("type") == "text"
     assert offences(page) == []
     assert not overflows(page)
+    page.get_by_label("Restaurant").fill("Da Ugo")
+    page.get_by_label("Email").fill("zone@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Time zone").fill("Atlantis")
+    page.get_by_role("button", name="Create account").click()
+    page.get_by_text("There is no time zone Atlantis.").wait_for()
+    assert page.get_by_label("Time zone").input_value() == "Atlantis"
 
 
 def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.support.browser import PHONE, offences, overflows
+from tests.support.browser import PHONE, covered, offences, overflows
 from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
@@ -221,6 +221,7 @@ def test_the_landing_page_makes_real_calls(visit: Visit, scheme: str) -> None:
     page.get_by_role("link", name="Request a paid field").click()
     page.get_by_text("402 in").wait_for()
     assert offences(page) == []
+    assert covered(page) == []
     page.set_viewport_size(PHONE)
     assert not overflows(page)
 
@@ -235,13 +236,19 @@ def test_guides_are_read_and_found(visit: Visit, scheme: str) -> None:
     assert offences(page) == []
     page.goto("/docs/paying")
     assert offences(page) == []
+    assert covered(page) == []
+    # The table of the prices is shown whole.
+    assert page.locator(".table-frame").first.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
     page.set_viewport_size(PHONE)
     assert not overflows(page)
 
 
 def test_a_call_is_made_in_the_reference(visit: Visit, site: Up) -> None:
     page = visit()
-    page.goto("/docs/api/management/try")
+    for name in ("data", "management"):
+        page.goto(f"/docs/api/{name}/try")
+        page.get_by_role("button", name="Authorize").first.wait_for()
+        assert (name, offences(page, every_impact=True)) == (name, [])
     page.get_by_role("button", name="Authorize").first.click()
     page.locator(".auth-container input").first.fill(site.record["management"]["api_key"])
     page.locator(".auth-btn-wrapper button.authorize").first.click()

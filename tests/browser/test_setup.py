@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.accounts.webhook_receivers import receiving
 from tests.browser.test_board import place
-from tests.support.browser import PHONE, offences, overflows, sign_up
+from tests.support.browser import PHONE, covered, offences, overflows, sign_up
 from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
@@ -187,6 +187,11 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     sign_up(page, email="tables@example.com", restaurant="Osteria Tables")
     settings = f"{home(page)}/settings"
     page.goto(f"{settings}/tables")
+    # Before the first table, the form for many stands apart from the text about none.
+    empty, form = page.locator(".empty").bounding_box(), page.locator(".empty + .card").bounding_box()
+    assert empty
+    assert form
+    assert form["y"] - empty["y"] - empty["height"] >= 8
     page.get_by_role("textbox", name="Tables").fill("T1-T12")
     page.get_by_role("button", name="Add tables").click()
     assert page.get_by_text("12 tables added.").is_visible()
@@ -223,6 +228,9 @@ def test_saved_settings_are_answered_where_the_page_opens(visit: "Callable[..., 
     assert top
     assert 0 <= box["y"] < top["y"] < 900
     assert offences(page) == []
+    # The addresses of the booking page and of its frame are read whole beside their buttons.
+    assert page.locator("[data-copy]").count() == 2
+    assert covered(page) == []
 
 
 def test_no_table_of_the_dashboard_hides_its_actions_at_1280_pixels(visit: "Callable[..., Page]", site: Up) -> None:

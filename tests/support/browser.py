@@ -111,3 +111,23 @@ def offences(page: "Page", *, every_impact: bool = False) -> list[str]:
 def overflows(page: "Page") -> bool:
     """Whether the page is wider than its window."""
     return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
+
+
+# The texts that a button to copy them covers, by their ids.
+COVERED = """() => [...document.querySelectorAll("[data-copy]")].filter((button) => {
+    const text = document.createRange(), spot = button.getBoundingClientRect()
+    text.selectNodeContents(document.getElementById(button.dataset.copy))
+    return [...text.getClientRects()].some((line) => line.width > 1 && line.left < spot.right
+        && line.right > spot.left && line.top < spot.bottom && line.bottom > spot.top)
+}).map((button) => button.dataset.copy)"""
+
+
+def covered(page: "Page") -> list[str]:
+    """The texts, by their ids, of which a button to copy them hides a part, at a desk and on a phone."""
+    found: list[str] = []
+    before = page.viewport_size
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)
+        found += page.evaluate(COVERED)
+    page.set_viewport_size(before or DESK)
+    return found

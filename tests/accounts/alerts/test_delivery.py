@@ -194,7 +194,7 @@ def test_reservations_are_told_as_requests_to_decide_new_ones_and_cancellations(
     assert send() == 1
     assert mails()[0][1] == "Trattoria: 3 events"
     assert [line for line in mails()[0][2].splitlines() if code in line] == [
-        f"Request {code} to decide: 4 on 2031-05-03 at 19:30",
+        f"Request {code} to review: 4 on 2031-05-03 at 19:30",
         f"New reservation {code}: 4 on 2031-05-03 at 19:30",
         f"Reservation {code} is cancelled: 4 on 2031-05-03 at 19:30",
     ]

@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 from django.template.loader import render_to_string
+from django.test import Client
 
-from accounts.models import Membership
+from accounts.models import Invitation, Membership
 from tests.support import builders, users
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -19,6 +20,19 @@ def test_the_day_is_that_of_the_venue() -> None:
     page = owner.get(f"/dashboard/{venue.public_id}/team").content.decode()
     assert "22 Nov 2026" in page
     assert "21 Nov 2026" not in page
+
+
+@pytest.mark.django_db
+def test_sessions_and_invitations_have_the_times_of_the_venue() -> None:
+    venue = builders.venue(timezone="Pacific/Auckland")
+    person = users.user("owner@example.com", password="correct horse battery staple")
+    users.membership(venue, person=person)
+    owner, path = Client(), f"/dashboard/{venue.public_id}/team"
+    owner.post("/account/login/", {"login": person.email, "password": "correct horse battery staple"})
+    owner.post(path, {"email": "host@example.com", "role": "host", "access": "all"})
+    Invitation.objects.update(expires_at=datetime(2099, 1, 1, 12, 0, tzinfo=UTC))
+    assert "valid until 2 Jan 2099, 01:00" in owner.get(path).content.decode()
+    assert "(Pacific/Auckland)" in owner.get("/account/sessions/").content.decode()
 
 
 @pytest.mark.parametrize(("zone", "title"), [("Asia/Tokyo", "21:00:00 (Asia/Tokyo)"), ("UTC", "12:00:00 (UTC)")])

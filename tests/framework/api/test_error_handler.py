@@ -15,7 +15,7 @@ from framework.api import error_handler
 from framework.errors import Problem
 from framework.observability import logging as log_config
 from tests.framework.api.failing_urls import SECRET
-from tests.support import builders, openapi_operations
+from tests.support import builders, openapi_operations, users
 from tests.support.openapi_operations import Operation
 
 
@@ -98,6 +98,15 @@ def test_outside_the_apis_django_answers_with_pages(client: Client) -> None:
         response = client.get(path)
         assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
         assert "X-RateLimit-Limit" not in response
+
+
+@pytest.mark.django_db
+def test_an_unknown_page_has_the_logo_and_offers_the_dashboard_to_who_has_signed_in(venue: Venue) -> None:
+    for client, offered in ((Client(), 0), (users.member(venue), 1)):
+        page = client.get("/nothing").content.decode()
+        assert 'class="brand" href="/"' in page
+        assert "tablewire/mark" in page
+        assert page.count('href="/dashboard/"') == offered
 
 
 # Parts of the module

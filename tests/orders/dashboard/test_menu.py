@@ -63,6 +63,14 @@ def test_the_menu_costs_the_same_for_one_dish_and_for_many(manager: Client, venu
         assert len(captured) == 8
 
 
+def test_the_preview_says_of_each_dish_whether_it_can_be_ordered(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue, margherita="9.50", tiramisu="6.50", acqua="2.00")
+    menu.items.filter(ref="tiramisu").update(sold_out_on=today(venue))
+    menu.items.filter(ref="acqua").update(is_available=False)
+    states = re.findall(r'data-label="Availability">([^<]*)<', text(manager.get(f"{root(venue)}/preview")))
+    assert sorted(states) == ["available", "hidden", "sold out today"]
+
+
 def test_looking_makes_no_menu(manager: Client, venue: Venue) -> None:
     assert "No dishes yet" in text(manager.get(root(venue)))
     assert manager.get(f"{root(venue)}/categories/new").status_code == 200
