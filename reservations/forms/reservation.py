@@ -133,7 +133,13 @@ class StaffReservationForm(ReservationForm):
         }
         help_texts: ClassVar = {"date": "", "time": IN_ZONE, "tables": ""}
 
-    customer_phone = forms.CharField(label=gettext_lazy("Phone"), required=False, max_length=40, help_text=PHONE_HELP)
+    customer_phone = forms.CharField(
+        label=gettext_lazy("Phone"),
+        required=False,
+        max_length=40,
+        help_text=PHONE_HELP,
+        widget=forms.TextInput({"type": "tel"}),
+    )
     tables_help = gettext_lazy("If none is selected, the reservation has no table.")
 
     def __init__(self, *args: Any, tables: Sequence[str], **options: Any) -> None:
@@ -155,7 +161,25 @@ class StaffReservationForm(ReservationForm):
             tables_field.help_text = _("Free text, separated by commas")
 
 
+class LastTimeInput(forms.TimeInput):
+    """A time, or one of the listed times of the same name, which stand before it: the last one with a value counts."""
+
+    def __init__(self, attrs: Any = None) -> None:
+        super().__init__({"type": "time"} | (attrs or {}), format="%H:%M")
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        sent = data.getlist(name) if hasattr(data, "getlist") else [data.get(name)]
+        return next((value for value in reversed(sent) if value), "")
+
+
 class NewStaffReservationForm(StaffReservationForm):
+    """A new reservation on the dashboard, in the order in which it is made on the phone."""
+
+    class Meta(StaffReservationForm.Meta):
+        widgets: ClassVar = StaffReservationForm.Meta.widgets | {"time": LastTimeInput}
+        help_texts: ClassVar = {"date": "", "time": "", "tables": ""}
+        error_messages: ClassVar = {"time": {"required": gettext_lazy("Choose a time.")}}
+
     tables_help = gettext_lazy("If none is selected, the best free table is assigned.")
     is_confirmed = forms.BooleanField(
         required=False,
@@ -190,7 +214,13 @@ class WaitlistForm(ReservationForm):
         widget=forms.NumberInput({"inputmode": "numeric", "step": 5}),
         help_text=gettext_lazy("Minutes"),
     )
-    customer_phone = forms.CharField(label=gettext_lazy("Phone"), required=False, max_length=40, help_text=PHONE_HELP)
+    customer_phone = forms.CharField(
+        label=gettext_lazy("Phone"),
+        required=False,
+        max_length=40,
+        help_text=PHONE_HELP,
+        widget=forms.TextInput({"type": "tel"}),
+    )
 
     def __init__(self, *args: Any, now: datetime, **options: Any) -> None:
         super().__init__(*args, **options)
