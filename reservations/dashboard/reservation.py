@@ -86,7 +86,11 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     booking = get_reservation(request, reservation)
     is_partial = bool(request.htmx)  # type: ignore[attr-defined]
     template = "reservations/reservation_card.html" if is_partial else "reservations/reservation.html"
-    context = context_of(request, booking, now=timezone.now()) | {"is_partial": is_partial}
+    context = context_of(request, booking, now=timezone.now()) | {
+        "is_partial": is_partial,
+        # Where the steps lead back to.
+        "back": "day" if is_partial else "",
+    }
     if not is_partial:
         context["undo"] = pop_undo(request)
     return render(request, template, context)

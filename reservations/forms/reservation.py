@@ -22,8 +22,8 @@ from reservations.models import Reservation
 MAX_QUOTED_MINUTES = 600
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
-
-IN_ZONE = gettext_lazy("In the restaurant's time zone")
+# The order in which staff ask for it.
+FIELD_ORDER = ("party_size", "date", "time", "customer_name", "customer_phone", "customer_email", "special_requests")
 PHONE_HELP = gettext_lazy("Begin numbers of other countries with + and the country code.")
 
 
@@ -131,8 +131,9 @@ class StaffReservationForm(ReservationForm):
             "special_requests": gettext_lazy("Notes"),
             "tables": gettext_lazy("Tables"),
         }
-        help_texts: ClassVar = {"date": "", "time": IN_ZONE, "tables": ""}
+        help_texts: ClassVar = {"date": "", "time": "", "tables": ""}
 
+    field_order = FIELD_ORDER
     customer_phone = forms.CharField(
         label=gettext_lazy("Phone"),
         required=False,
@@ -177,7 +178,6 @@ class NewStaffReservationForm(StaffReservationForm):
 
     class Meta(StaffReservationForm.Meta):
         widgets: ClassVar = StaffReservationForm.Meta.widgets | {"time": LastTimeInput}
-        help_texts: ClassVar = {"date": "", "time": "", "tables": ""}
         error_messages: ClassVar = {"time": {"required": gettext_lazy("Choose a time.")}}
 
     tables_help = gettext_lazy("If none is selected, the best free table is assigned.")
@@ -205,7 +205,7 @@ class WaitlistForm(ReservationForm):
             "customer_email": gettext_lazy("Without email and phone, call the party by its name."),
         }
 
-    field_order = ("customer_name", "party_size", "quoted_minutes", "date", "time")
+    field_order = ("party_size", "quoted_minutes", *FIELD_ORDER[1:])
     quoted_minutes = forms.IntegerField(
         label=gettext_lazy("Quoted wait"),
         min_value=1,
@@ -226,7 +226,7 @@ class WaitlistForm(ReservationForm):
         super().__init__(*args, **options)
         self.now = now
         self.fields["time"].required = False
-        help_text = _("In the restaurant's time zone. Without it, the end of the quoted wait.")
+        help_text = _("If empty, when the quoted wait ends.")
         self.fields["time"].help_text = help_text
 
     def clean_time(self) -> time | None:  # type: ignore[override]
