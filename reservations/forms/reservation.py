@@ -177,7 +177,7 @@ class NewStaffReservationForm(StaffReservationForm):
     """A new reservation on the dashboard, in the order in which it is made on the phone."""
 
     class Meta(StaffReservationForm.Meta):
-        widgets: ClassVar = StaffReservationForm.Meta.widgets | {"time": LastTimeInput}
+        widgets: ClassVar = StaffReservationForm.Meta.widgets | {"time": LastTimeInput()}
         error_messages: ClassVar = {"time": {"required": gettext_lazy("Choose a time.")}}
 
     tables_help = gettext_lazy("If none is selected, the best free table is assigned.")
