@@ -121,7 +121,13 @@ def test_a_party_arrives_is_seated_and_leaves_and_the_other_desk_sees_it(visit: 
         page.get_by_role("dialog").get_by_role("button", name=step, exact=True).click()
         page.get_by_text(page_text).wait_for()
         page.locator(f'.lane[data-table="T1"] .block.{stage}', has_text="Ada").wait_for()
+    other.get_by_text("1 party has left or did not come").click()
     other.locator("tr.finished", has_text="Ada").wait_for()
+    # They stay unfolded when the sheet changes.
+    block(page, "Grace", "T2").get_by_role("link").click()
+    page.get_by_role("dialog").get_by_role("button", name="Seat", exact=True).click()
+    other.locator("tr.seated", has_text="Grace").wait_for()
+    assert other.locator("tr.finished", has_text="Ada").is_visible()
     for size in (DESK, PHONE):
         page.set_viewport_size(size)
         assert offences(page) == []
