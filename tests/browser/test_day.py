@@ -38,7 +38,7 @@ def open_day(page: "Page", *, name: str, hour: int, zone: str) -> str:
         page.get_by_label("Name").fill(guest)
         page.get_by_label("Email").fill(f"{guest.lower()}.{name}@example.com")
         page.get_by_label("Time").fill(f"{hour:02}:00")
-        page.get_by_label("Guests").fill("2")
+        page.get_by_role("spinbutton", name="Guests").fill("2")
         page.get_by_text("the best free one").click()
         page.get_by_label(table, exact=True).check()
         page.get_by_role("button", name="Create reservation").click()
@@ -164,7 +164,7 @@ def test_a_tap_on_an_empty_place_opens_the_form_with_its_table_and_time(visit: V
     assert offences(page) == []
     page.get_by_label("Name").fill("Linus")
     page.get_by_label("Phone").fill("+15550100999")
-    page.get_by_label("Guests").fill("2")
+    page.get_by_role("spinbutton", name="Guests").fill("2")
     page.get_by_role("button", name="Create reservation").click()
     page.get_by_text("The reservation of Linus was confirmed at T3.").wait_for()
 
@@ -297,8 +297,8 @@ def test_the_free_times_follow_the_party_and_a_typed_time_replaces_a_listed_one(
     chosen = page.locator("#times input:checked")
     time = chosen.input_value()
     with page.expect_response(lambda response: "/new/times?" in response.url):
-        page.get_by_label("Guests").fill("7")
-        page.get_by_label("Guests").blur()
+        page.get_by_role("spinbutton", name="Guests").fill("7")
+        page.get_by_role("spinbutton", name="Guests").blur()
     page.wait_for_function("time => document.querySelector('#times input:checked')?.value === time", arg=time)
     page.get_by_label("Another time").fill("18:07")
     assert chosen.count() == 0
@@ -329,7 +329,7 @@ def test_a_known_guest_is_found_by_the_number_while_a_reservation_is_entered(vis
     page.get_by_label("Name").fill("Linus")
     page.get_by_label("Phone").fill("+15550100999")
     page.get_by_label("Time").fill(f"{hour:02}:30")
-    page.get_by_label("Guests").fill("2")
+    page.get_by_role("spinbutton", name="Guests").fill("2")
     page.get_by_role("button", name="Create reservation").click()
     page.get_by_text("The reservation of Linus was confirmed").wait_for()
     page.goto(f"{day}/new")
