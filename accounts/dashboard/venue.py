@@ -21,12 +21,12 @@ from framework.timezones import zone_names
 # The title and the fields of each section.
 SECTIONS: Mapping[str, tuple[str | Promise, tuple[str, ...]]] = {
     "details": (gettext_lazy("Restaurant"), ("name", "address", "phone", "timezone", "language")),
-    "orders": (gettext_lazy("Orders"), ("currency", "prices_include_tax", "payment_methods")),
+    "guests": (gettext_lazy("Booking page"), ("is_bookable_online", "proves_guests")),
     "reservations": (
         gettext_lazy("Reservations"),
         ("max_days_ahead", "auto_confirm_max_party", "when_full", "mails_guests", "forgets_guests_after_days"),
     ),
-    "guests": (gettext_lazy("Booking page"), ("is_bookable_online", "proves_guests")),
+    "orders": (gettext_lazy("Orders"), ("currency", "prices_include_tax", "payment_methods")),
 }
 FORMS: Mapping[str, type[Any]] = {
     name: modelform_factory(Venue, form=SettingsForm, fields=fields) for name, (_, fields) in SECTIONS.items()

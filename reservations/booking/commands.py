@@ -231,8 +231,8 @@ def restore_tables(reservation: Reservation, names: Sequence[str], *, now: datet
         reassign_tables(reservation, names, now=now)
     except SlotUnavailable as error:
         if not waitlist.is_waitlisted(reservation):
-            message = f"{', '.join(names)} was taken in the meantime, and no other table is free."
-            raise table_assignment.TableTaken(message, param="tables") from error
+            message = _("%(tables)s was taken in the meantime, and no other table is free.")
+            raise table_assignment.TableTaken(message % {"tables": ", ".join(names)}, param="tables") from error
         reservation.offered_until = None
 
 
@@ -270,9 +270,8 @@ def add_to_waitlist(reservation: Reservation, *, now: datetime, actor: str) -> N
     set_start(reservation, now=now)
     has_tables = table_assignment.has_tables(venue.pk)
     if has_tables and not has_place_for(list_places(venue), party_size):
-        raise SlotUnavailable(
-            f"No table of this restaurant seats {party_size}.", param="party_size", extra={"alternatives": []}
-        )
+        message = _("There is no table for %(party_size)s here.") % {"party_size": party_size}
+        raise SlotUnavailable(message, param="party_size", extra={"alternatives": []})
     reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
     reservation.status, reservation.pending_reason, reservation.tables = PENDING, Reason.WAITLIST, []
     reservation.is_walk_in = not (reservation.customer_email or reservation.customer_phone)
@@ -298,7 +297,8 @@ def seat_walk_in(venue: Venue, *, party_size: int, now: datetime, actor: str) ->
     with transaction.atomic():
         create_by_staff(reservation, status=CONFIRMED, now=now, actor=actor)
         if not reservation.tables and table_assignment.has_tables(venue.pk):
-            raise waitlist.NoTableFree(f"No table for {party_size} is free now.", param="party_size")
+            message = _("No table for %(party_size)s is free now.") % {"party_size": party_size}
+            raise waitlist.NoTableFree(message, param="party_size")
         record_arrival(reservation, Reservation.Arrival.SEATED, actor=actor, now=now)
     return reservation
 
@@ -471,7 +471,8 @@ def set_tables(reservation: Reservation, names: list[str], *, held: list[str], i
     if names == sorted(reservation.tables) and (is_departed or (names == held and not is_moved)):
         return False
     if is_departed and names:
-        raise InvalidTransition(f"This party is {reservation.arrival}, so no table can be assigned.", param="tables")
+        message = _("This party has left or did not come, so no table can be assigned.")
+        raise InvalidTransition(message, param="tables")
     is_released = table_assignment.release(reservation)
     reservation.tables = []
     if names:

@@ -254,7 +254,7 @@ def return_kept(reservation: Reservation, *, actor: str, now: datetime) -> None:
         if state == RETURNED:
             return
         if state != KEPT:
-            raise NoDepositKept("No deposit of this reservation is kept.", param="status")
+            raise NoDepositKept(_("No deposit of this reservation is kept."), param="status")
         return_deposit(reservation, actor=actor, now=now)
 
 
@@ -281,7 +281,7 @@ def undo_cancellation(reservation: Reservation, *, actor: str) -> None:
     if not returned.update(deposit_state=HELD, decided_at=None):
         return
     if not all(hold_again(reservation, actor) for hold_again in HOLD_DEPOSIT_AGAIN):
-        raise InvalidTransition("The deposit was refunded in the meantime.", param="status")
+        raise InvalidTransition(_("The deposit was refunded in the meantime."), param="status")
 
 
 def end_by_cancellation(reservation: Reservation, *, actor: str, now: datetime) -> None:

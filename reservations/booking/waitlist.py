@@ -179,11 +179,11 @@ def offer_table(reservation: Reservation, *, pacing_covers: int | None = None, a
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
         if not is_waitlisted(reservation) or reservation.starts_at <= now:
-            raise NotOnWaitlist("This party is not on the waiting list.", param="status")
+            raise NotOnWaitlist(_("This party is not on the waiting list."), param="status")
         if reservation.offered_until is not None:
-            raise NotOnWaitlist("This party already has an offer.", param="status")
+            raise NotOnWaitlist(_("This party already has an offer."), param="status")
         if table_assignment.assign_best(reservation, pacing_covers=pacing_covers, store=True, now=now) is None:
-            raise NoTableFree("No table is free for this party.", param="time")
+            raise NoTableFree(_("No table is free for this party."), param="time")
         reservation.offer_count += 1
         until = reservation.offered_until = min(now + OFFER_DURATION, reservation.starts_at)
         reservation.save_version("offered_until", "offer_count", now=now)

@@ -305,6 +305,18 @@ class DaySheet:
         return sorted(entries, key=lambda entry: entry.starts_at)
 
     @property
+    def ended(self) -> list[Visit]:
+        """The parties that have left or have not come, which the list folds; none if it has no others."""
+        current = set(Stage) - ENDED
+        return self.in_stages(ENDED - {Stage.CANCELLED}) if self.holds or self.in_stages(current) else []
+
+    @property
+    def lines(self) -> list[Visit | HeldTables]:
+        """The entries without those that are folded."""
+        folded = {id(visit) for visit in self.ended}
+        return [entry for entry in self.entries_by_time if id(entry) not in folded]
+
+    @property
     def cancelled(self) -> list[Visit]:
         return self.in_stages({Stage.CANCELLED})
 

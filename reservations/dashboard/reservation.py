@@ -1,11 +1,10 @@
-"""The page of a reservation: details, status steps, history and editing; new reservations by staff, and walk-ins."""
+"""The page of a reservation: details, status steps, history and editing; and walk-ins."""
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from itertools import zip_longest
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
@@ -23,21 +22,19 @@ from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from framework.languages import format_moment
 from reservations.booking import commands, table_assignment, terms, waitlist
-from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.booking.service_day import service_date_of
 from reservations.dashboard import cancellation
 from reservations.dashboard.history import list_changes
 from reservations.dashboard.url_params import (
     choose_mail_delay,
     get_reservation,
     list_table_names,
-    parse_day,
-    parse_moment,
     pop_undo,
     redirect_back,
     redirect_to_day,
     run_with_message,
 )
-from reservations.forms.reservation import NewStaffReservationForm, StaffReservationForm
+from reservations.forms.reservation import StaffReservationForm
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import can_email, find_unsent_mail, withdraw_mail
 from reservations.service import check_in
@@ -89,7 +86,11 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     booking = get_reservation(request, reservation)
     is_partial = bool(request.htmx)  # type: ignore[attr-defined]
     template = "reservations/reservation_card.html" if is_partial else "reservations/reservation.html"
-    context = context_of(request, booking, now=timezone.now()) | {"is_partial": is_partial}
+    context = context_of(request, booking, now=timezone.now()) | {
+        "is_partial": is_partial,
+        # Where the steps lead back to.
+        "back": "day" if is_partial else "",
+    }
     if not is_partial:
         context["undo"] = pop_undo(request)
     return render(request, template, context)
@@ -219,53 +220,6 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
     can_notify = can_email(stored, GuestMail.Kind.CHANGED, now=timezone.now())
     context = {"form": form, "reservation": stored, "can_notify": can_notify}
     return render(request, "reservations/reservation_edit.html", context, status=400 if form.errors else 200)
-
-
-@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
-def new(request: PageRequest) -> HttpResponse:
-    """Create a reservation: at any time, at the selected tables or the best free one.
-
-    The parameters `day`, or `moment` as a Unix time, and `table` fill the form in.
-    """
-    venue, now = request.access.venue, timezone.now()
-    names = list_table_names(venue)
-    moment = parse_moment(request.GET.get("moment"))
-    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=moment or now)
-    initial: dict[str, Any] = {"date": day, "is_confirmed": True}
-    if moment:
-        local = moment.astimezone(ZoneInfo(venue.timezone))
-        initial |= {"date": local.date(), "time": local.time()}
-    if request.GET.get("table") in names:
-        initial["tables"] = [request.GET["table"]]
-    reservation = Reservation(venue=venue)
-    form = NewStaffReservationForm(request.POST or None, instance=reservation, tables=names, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
-        try:
-            commands.create_by_staff(reservation, status=status, now=now, actor=request.access.actor)
-        except ApiError as refusal:
-            form.add_domain_error(refusal)
-        else:
-            add_created_message(request, reservation, has_tables=bool(names))
-            return redirect("reservation", venue=venue.public_id, reservation=reservation.public_id)
-    sees_guests = request.access.may_view(Right.GUESTS)
-    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots, "sees_guests": sees_guests}
-    return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
-
-
-def add_created_message(request: PageRequest, reservation: Reservation, *, has_tables: bool) -> None:
-    level = messages.SUCCESS
-    if reservation.status == Status.PENDING:
-        message = _("The reservation of %(guest)s was created and awaits your approval.")
-    elif reservation.tables:
-        message = _("The reservation of %(guest)s was confirmed at %(tables)s.")
-    elif not has_tables:
-        message = _("The reservation of %(guest)s was confirmed.")
-    else:
-        level = messages.WARNING
-        message = _("The reservation of %(guest)s was confirmed, but no table is free: choose one.")
-    values = {"guest": reservation.customer_name, "tables": ", ".join(reservation.tables)}
-    messages.add_message(request, level, message % values)
 
 
 class WalkInForm(forms.Form):

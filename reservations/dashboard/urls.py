@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from reservations.dashboard import cancellation, day, guests, holds, overview, reschedule, reservation
+from reservations.dashboard import (
+    cancellation,
+    day,
+    guests,
+    holds,
+    new_reservation,
+    overview,
+    reschedule,
+    reservation,
+)
 from reservations.dashboard.setup import branding, hours, views
 
 urlpatterns = [
@@ -10,7 +19,8 @@ urlpatterns = [
     path("<slug:venue>/reservations/live", day.live, name="reservation-live"),
     path("<slug:venue>/reservations/today", day.show_tile, name="covers-today"),
     path("<slug:venue>/reservations/week", overview.show_week, name="covers-week"),
-    path("<slug:venue>/reservations/new", reservation.new, name="reservation-new"),
+    path("<slug:venue>/reservations/new", new_reservation.new, name="reservation-new"),
+    path("<slug:venue>/reservations/new/times", new_reservation.times, name="reservation-times"),
     path("<slug:venue>/reservations/walk-in", reservation.walk_in, name="walk-in"),
     path("<slug:venue>/reservations/waiting", day.waitlist, name="waitlist"),
     path("<slug:venue>/reservations/new/guests", guests.suggest, name="guest-suggest"),

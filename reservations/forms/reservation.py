@@ -22,8 +22,8 @@ from reservations.models import Reservation
 MAX_QUOTED_MINUTES = 600
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
-
-IN_ZONE = gettext_lazy("In the restaurant's time zone")
+# The order in which staff ask for it.
+FIELD_ORDER = ("party_size", "date", "time", "customer_name", "customer_phone", "customer_email", "special_requests")
 PHONE_HELP = gettext_lazy("Begin numbers of other countries with + and the country code.")
 
 
@@ -131,9 +131,16 @@ class StaffReservationForm(ReservationForm):
             "special_requests": gettext_lazy("Notes"),
             "tables": gettext_lazy("Tables"),
         }
-        help_texts: ClassVar = {"date": "", "time": IN_ZONE, "tables": ""}
+        help_texts: ClassVar = {"date": "", "time": "", "tables": ""}
 
-    customer_phone = forms.CharField(label=gettext_lazy("Phone"), required=False, max_length=40, help_text=PHONE_HELP)
+    field_order = FIELD_ORDER
+    customer_phone = forms.CharField(
+        label=gettext_lazy("Phone"),
+        required=False,
+        max_length=40,
+        help_text=PHONE_HELP,
+        widget=forms.TextInput({"type": "tel"}),
+    )
     tables_help = gettext_lazy("If none is selected, the reservation has no table.")
 
     def __init__(self, *args: Any, tables: Sequence[str], **options: Any) -> None:
@@ -155,7 +162,24 @@ class StaffReservationForm(ReservationForm):
             tables_field.help_text = _("Free text, separated by commas")
 
 
+class LastTimeInput(forms.TimeInput):
+    """A time, or one of the listed times of the same name, which stand before it: the last one with a value counts."""
+
+    def __init__(self, attrs: Any = None) -> None:
+        super().__init__({"type": "time"} | (attrs or {}), format="%H:%M")
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        sent = data.getlist(name) if hasattr(data, "getlist") else [data.get(name)]
+        return next((value for value in reversed(sent) if value), "")
+
+
 class NewStaffReservationForm(StaffReservationForm):
+    """A new reservation on the dashboard, in the order in which it is made on the phone."""
+
+    class Meta(StaffReservationForm.Meta):
+        widgets: ClassVar = StaffReservationForm.Meta.widgets | {"time": LastTimeInput()}
+        error_messages: ClassVar = {"time": {"required": gettext_lazy("Choose a time.")}}
+
     tables_help = gettext_lazy("If none is selected, the best free table is assigned.")
     is_confirmed = forms.BooleanField(
         required=False,
@@ -181,7 +205,7 @@ class WaitlistForm(ReservationForm):
             "customer_email": gettext_lazy("Without email and phone, call the party by its name."),
         }
 
-    field_order = ("customer_name", "party_size", "quoted_minutes", "date", "time")
+    field_order = ("party_size", "quoted_minutes", *FIELD_ORDER[1:])
     quoted_minutes = forms.IntegerField(
         label=gettext_lazy("Quoted wait"),
         min_value=1,
@@ -190,13 +214,19 @@ class WaitlistForm(ReservationForm):
         widget=forms.NumberInput({"inputmode": "numeric", "step": 5}),
         help_text=gettext_lazy("Minutes"),
     )
-    customer_phone = forms.CharField(label=gettext_lazy("Phone"), required=False, max_length=40, help_text=PHONE_HELP)
+    customer_phone = forms.CharField(
+        label=gettext_lazy("Phone"),
+        required=False,
+        max_length=40,
+        help_text=PHONE_HELP,
+        widget=forms.TextInput({"type": "tel"}),
+    )
 
     def __init__(self, *args: Any, now: datetime, **options: Any) -> None:
         super().__init__(*args, **options)
         self.now = now
         self.fields["time"].required = False
-        help_text = _("In the restaurant's time zone. Without it, the end of the quoted wait.")
+        help_text = _("If empty, when the quoted wait ends.")
         self.fields["time"].help_text = help_text
 
     def clean_time(self) -> time | None:  # type: ignore[override]

@@ -23,7 +23,7 @@ from reservations.models import Closure, ServicePeriod
 MONTHS = 6
 MAX_SHOWN = 200
 # Geometry of the chart, in SVG units.
-LEFT, TOP, ROW, HOUR = 44, 22, 34, 36
+WIDTH, MARGIN, TOP, ROW, CHARACTER = 360, 8, 18, 44, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The chart: rows are days, columns are hours; a period past midnight stays in the row of its start."""
+    """The chart: rows are days with equal periods; a period past midnight stays in the row of its start."""
 
     blocks: tuple[Block, ...]
     hours: tuple[tuple[int, str], ...]
@@ -51,21 +51,45 @@ class Week:
         spans = [period.seating_minutes for period in periods]
         first = min((start for start, _ in spans), default=11 * 60) // 60
         last = -(-max((end for _, end in spans), default=23 * 60) // 60)
+        hour_width = (WIDTH - 2 * MARGIN) / (last - first)
+
+        def x_of(minute: int) -> int:
+            return round(MARGIN + (minute / 60 - first) * hour_width)
+
+        rows = group_days(periods)
         blocks = tuple(
             Block(
-                x=LEFT + (start - first * 60) * HOUR // 60,
-                y=TOP + day * ROW + 4,
-                width=max((end - start) * HOUR // 60, 6),
+                x=x_of(start),
+                y=TOP + number * ROW + 16,
+                width=max(x_of(end) - x_of(start), 6),
                 name=period.name,
                 times=format_times(period),
-                has_room=(end - start) * HOUR // 60 >= 8 * len(period.name),
+                has_room=x_of(end) - x_of(start) >= CHARACTER * len(period.name) + 8,
             )
+            for number, days in enumerate(rows)
             for period, (start, end) in zip(periods, spans, strict=True)
-            for day in sorted(period.weekdays)
+            if days[0] in period.weekdays
         )
-        hours = tuple((LEFT + (hour - first) * HOUR, f"{hour % 24:02d}") for hour in range(first, last + 1))
-        days = tuple((TOP + day * ROW, str(WEEKDAYS_ABBR[day])) for day in range(7))
-        return cls(blocks, hours, days, width=LEFT + (last - first) * HOUR + 16, height=TOP + 7 * ROW)
+        step = 1 if last - first <= 9 else 2
+        hours = tuple((x_of(hour * 60), f"{hour % 24:02d}") for hour in range(first, last + 1, step))
+        days = tuple((TOP + number * ROW + 11, format_days(row)) for number, row in enumerate(rows))
+        return cls(blocks, hours, days, width=WIDTH, height=TOP + len(rows) * ROW)
+
+
+def group_days(periods: Sequence[ServicePeriod]) -> list[list[int]]:
+    """Return the weekdays, those with equal periods together, by their first day."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for day in range(7):
+        groups.setdefault(tuple(n for n, period in enumerate(periods) if day in period.weekdays), []).append(day)
+    return list(groups.values())
+
+
+def format_days(days: Sequence[int]) -> str:
+    """Return the names of weekdays: "Mon to Fri", or "Mon, Wed"."""
+    names = [str(WEEKDAYS_ABBR[day]) for day in days]
+    if len(days) > 2 and days[-1] - days[0] == len(days) - 1:
+        return _("%(first)s to %(last)s") % {"first": names[0], "last": names[-1]}
+    return ", ".join(names)
 
 
 def format_times(period: ServicePeriod) -> str:

@@ -247,6 +247,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     const frame = document.getElementById("frame");
     if (frame) target.scrolled = [frame.scrollLeft, frame.scrollTop];
     scrolled = target.scrolled;
+    unfolded = [...target.querySelectorAll("details[open]")].map((part) => part.id);
   }
 });
 // A message goes after the minute in which an undo sends nothing, unless it has the focus or the pointer.
@@ -265,7 +266,11 @@ document.addEventListener("htmx:afterSwap", (event) => {
 if (document.querySelector("#status-message > *")) hideToastAfter(60000);
 
 let scrolled = null;
+// The ids of the parts that are unfolded, and stay so when the sheet is replaced.
+let unfolded = [];
 document.addEventListener("htmx:afterSwap", (event) => {
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+  unfolded = [];
   const frame = document.getElementById("frame");
   if (frame && scrolled) frame.scrollTo(...scrolled);
   scrolled = null;

@@ -37,7 +37,7 @@
     if (!chosen) return;
     for (const name of names) field(name).value = chosen.dataset[name.slice(9)];
     clear();
-    (document.querySelector("#id_party_size") ?? field("customer_name")).focus();
+    document.getElementById("id_special_requests").focus();
   });
 
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && list) clear(); });

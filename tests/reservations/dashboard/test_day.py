@@ -84,7 +84,7 @@ def test_a_day_of_150_reservations_and_40_tables_takes_up_to_12_queries(venue: V
         page = client.get(url(venue, "?day=2031-05-03"))
     assert page.status_code == 200
     assert len(captured) <= 12, [query["sql"][:90] for query in captured]
-    assert page.content.count(b'data-label="Guest"') == 150
+    assert page.content.count(b'class="guest"><a') == 150
     with CaptureQueriesContext(connection) as captured:
         same = client.get(url(venue, "/live"), {"day": "2031-05-03", "seen": page.context["seen"]})
     assert (same.status_code, same.content) == (204, b"")
@@ -114,6 +114,20 @@ def test_visits_without_a_table_are_above_the_tables_in_separate_lanes(dinner: V
         builders.reservation(dinner, starts_at=EVENING, party_size=size)
     row = sheet_of(dinner).rows[0]
     assert (row.table, [block.lane for block in row.blocks]) == (None, [0, 1])
+
+
+def test_the_list_folds_parties_that_have_left_or_did_not_come_unless_there_are_no_others(dinner: Venue) -> None:
+    left, missing, here = (
+        builders.reservation(dinner, status="confirmed", starts_at=EVENING, party_size=2) for _ in range(3)
+    )
+    for row, arrival in ((left, "finished"), (missing, "no_show"), (here, "seated")):
+        Reservation.objects.filter(pk=row.pk).update(arrival=arrival)
+    sheet = sheet_of(dinner)
+    assert {visit.reservation for visit in sheet.ended} == {left, missing}
+    assert [getattr(line, "reservation", None) for line in sheet.lines] == [here]
+    Reservation.objects.filter(pk=here.pk).update(arrival="finished")
+    sheet = sheet_of(dinner)
+    assert (sheet.ended, len(sheet.lines)) == ([], 3)
 
 
 def test_a_slot_that_is_full_says_so(dinner: Venue) -> None:

@@ -71,7 +71,7 @@ def test_a_hold_is_a_block_at_its_table_and_a_line_of_the_list(dinner: Venue, ho
     assert second.holds == []
     page = host.get(url(dinner, "?day=2031-05-03")).content.decode()
     assert "Held until 19:12 for 4" in page
-    assert '<td data-label="Guest">Held until 19:12</td>' in page
+    assert '<td class="guest">Held until 19:12</td>' in page
     assert page.count('aria-label="Release the hold of T1 at 20:00"') == 2
     assert "<strong>1</strong> held" in page
 

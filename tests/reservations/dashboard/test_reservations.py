@@ -298,6 +298,72 @@ def test_a_reservation_is_written_down_on_the_phone(host: Client, dinner: Venue)
     )
 
 
+def test_a_new_reservation_lists_the_free_times_of_the_day_for_the_party(host: Client, its: Reservation) -> None:
+    # Two parties sit from 19:30 on, at the only tables.
+    builders.reservation(its.venue, status="confirmed", starts_at=NOW)
+    page = host.get(url(its.venue, "/new?day=2031-05-03")).context
+    (dinner,) = page["periods"]
+    assert (dinner.is_open, page["no_times"], page["is_listed"]) == (True, "", False)
+    times = host.get(url(its.venue, "/new/times?date=2031-05-03&party_size=4&time=&time=20:00"))
+    (dinner,) = times.context["periods"]
+    listed = {f"{at:%H:%M}": is_free for at, is_free in dinner.times}
+    assert listed["20:00"] is False
+    assert listed["21:45"] is True
+    assert dinner.free == sum(listed.values())
+    # The chosen time stays chosen, though it is full.
+    assert 'value="20:00" checked' in text(times)
+
+
+@pytest.mark.parametrize(
+    "query", ["date=&party_size=2", "date=2031-05-04&party_size=", "date=2031-05-04&party_size=501"]
+)
+def test_the_times_of_no_day_or_no_party_are_not_there(host: Client, dinner: Venue, query: str) -> None:
+    assert host.get(url(dinner, f"/new/times?{query}")).status_code == 404
+
+
+def test_a_day_without_service_says_so_and_any_time_can_be_typed(host: Client, dinner: Venue) -> None:
+    Venue.objects.get().service_periods.all().delete()
+    page = text(host.get(url(dinner, "/new?day=2031-05-04")))
+    assert "There are no seating times on this day. You can enter any time." in page
+    assert 'type="radio" name="time"' not in page
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"), [(["20:00", ""], "20:00"), (["20:00", "20:07"], "20:07"), (["", ""], None)]
+)
+def test_a_typed_time_counts_more_than_a_listed_one(
+    host: Client, dinner: Venue, sent: list[str], stored: str | None
+) -> None:
+    path = url(dinner, "/new?day=2031-05-04")
+    values = fields_of(host.get(path), customer_name="Grace", customer_phone="+39 06 123", time=sent)
+    answer = host.post(path, values)
+    if stored is None:
+        assert answer.context["form"].errors == {"time": ["Choose a time."]}
+    else:
+        assert f"{Reservation.objects.get().time:%H:%M}" == stored
+
+
+def test_without_javascript_a_button_shows_the_times_of_another_day_and_keeps_the_input(
+    host: Client, dinner: Venue
+) -> None:
+    path = url(dinner, "/new?day=2031-05-03")
+    values = fields_of(host.get(path), customer_name="Grace", date="2031-05-05", party_size="3", time=["20:00", ""])
+    answer = host.post(path, values | {"show": "times"})
+    form = answer.context["form"]
+    assert (answer.status_code, form.errors, Reservation.objects.count()) == (200, {}, 0)
+    assert (form["customer_name"].value(), f"{answer.context['day']}") == ("Grace", "2031-05-05")
+    assert 'value="20:00" checked' in text(answer)
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "2031-02-30", "soon"])
+def test_a_day_beyond_the_calendar_is_refused_at_its_field(host: Client, dinner: Venue, day: str) -> None:
+    path = url(dinner, "/new")
+    values = fields_of(host.get(path), customer_name="Grace", customer_phone="+39 06 123", date=day, time="20:00")
+    answer = host.post(path, values)
+    assert answer.status_code == 400
+    assert "date" in answer.context["form"].errors
+
+
 def test_staff_type_a_guests_number_without_the_country_code(host: Client, dinner: Venue) -> None:
     Venue.objects.update(timezone="Europe/Rome")
     path = url(dinner, "/new?day=2031-05-04")

@@ -119,7 +119,7 @@ def test_the_email_of_a_party_without_a_quoted_wait_names_none(dinner: Venue, ho
         ({"quoted_minutes": "0"}, "quoted_minutes", "Ensure this value is greater than or equal to 1."),
         ({"quoted_minutes": "601"}, "quoted_minutes", "Ensure this value is less than or equal to 600."),
         ({"quoted_minutes": "1e400"}, "quoted_minutes", "Enter a whole number."),
-        ({"party_size": "5"}, "party_size", "No table of this restaurant seats 5."),
+        ({"party_size": "5"}, "party_size", "There is no table for 5 here."),
         ({"time": "\x00"}, "time", "Enter a valid time."),
     ],
 )
