@@ -63,7 +63,7 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
     """Endpoints. A secret is shown once, when it is created."""
 
     form = EndpointForm
-    list_display = ["url", "state", "venue", "share_of_day", "event_types", "description", "assignee"]
+    list_display = ["url", "state", "venue", "share_of_day", "event_types", "assignee"]
     list_select_related = ["venue"]
     list_filter = ["disabled_reason", AssigneeFilter]
     search_fields = ["url", "description", "venue__name__unaccent"]
@@ -222,10 +222,7 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
 class WebhookDeliveryAdmin(ReadOnlyAdmin):
     """Webhook deliveries."""
 
-    list_display = [
-        *("event__type", "state_badge", "event_public_id", "endpoint", "last_status", "attempts", "next_attempt_at"),
-        "created_at",
-    ]
+    list_display = ["event__type", "state_badge", "endpoint", "last_status", "next_attempt_at", "created_at"]
     list_select_related = ["event", "endpoint"]
     list_filter = ["state"]
     search_fields = ["endpoint__url"]
@@ -256,10 +253,6 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
         return queryset.filter(endpoint__in=list(found)), False
 
     state_badge = badge_column("state", "State")
-
-    @admin.display(description="Event")
-    def event_public_id(self, delivery: WebhookDelivery) -> SafeString:
-        return short_id(delivery.event.public_id)
 
     @admin.display(description="Last response", empty_value="none")
     def answer(self, delivery: WebhookDelivery) -> SafeString | None:

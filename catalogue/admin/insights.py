@@ -88,7 +88,7 @@ class InsightAdmin(AssignableAdmin, RestaurantRowsAdmin, ReadOnlyAdmin):
 
     change_form_template = "catalogue/insight.html"
     list_display = [
-        *("restaurant", "state", "beginning", "review_count", "provider", "generated_at", "assignee"),
+        *("restaurant", "state", "beginning", "review_count", "generated_at", "assignee"),
     ]
     list_select_related = ["restaurant"]
     list_filter = [StateFilter, AssigneeFilter, ProviderFilter]

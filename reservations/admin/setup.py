@@ -79,7 +79,7 @@ class CombinationAdmin(VenueRowAdmin):
 @admin.register(ServicePeriod)
 class ServicePeriodAdmin(VenueRowAdmin):
     form = ServicePeriodForm
-    list_display = ["name", "venue", "days", "first_seating", "last_seating", "slot_min", "pacing_covers"]
+    list_display = ["name", "venue", "days", "first_seating", "last_seating", "slot_min"]
     ordering = ["venue_id", "first_seating", "id"]
     fields = [
         "venue",
