@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
@@ -114,6 +115,8 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
         "events": list_events(booking),
         "mails": booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES],
         "unsent_mail": find_unsent_mail(booking, now=now),
+        # As the booking page tells guests.
+        "is_unsent": booking.venue.is_sandbox and not settings.MAILBOX_DIR,
         "work_day": service_date_of(booking.venue, at=booking.starts_at),
         "may_change": booking.status != Status.CANCELLED,
         "sees_guests": request.access.may_view(Right.GUESTS) and booking.erased_at is None,

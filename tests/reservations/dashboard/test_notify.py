@@ -237,3 +237,12 @@ def test_a_choice_is_offered_only_if_the_guest_can_be_emailed(host: Client, part
 def test_a_change_by_the_guest_or_an_integration_is_announced_without_delay(party: Reservation) -> None:
     commands.update(party, at=time(20), now=NOW, actor="key:rk_live_abcd")
     assert mails(party) == [("changed", "pending", timedelta(0))]
+
+
+def test_the_history_of_a_sandbox_says_that_its_emails_were_not_sent(host: Client, party: Reservation) -> None:
+    GuestMail.objects.create(
+        reservation=party, kind="confirmed", state="sent", sent_at=NOW, next_attempt_at=NOW, created_at=NOW
+    )
+    assert "(sent)" in host.get(url(party)).content.decode()
+    Venue.objects.update(is_sandbox=True)
+    assert "(not sent)" in host.get(url(party)).content.decode()
