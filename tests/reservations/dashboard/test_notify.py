@@ -243,6 +243,6 @@ def test_the_history_of_a_sandbox_says_that_its_emails_were_not_sent(host: Clien
     GuestMail.objects.create(
         reservation=party, kind="confirmed", state="sent", sent_at=NOW, next_attempt_at=NOW, created_at=NOW
     )
-    assert "(sent)" in host.get(url(party)).content.decode()
+    assert "(sent)" in host.get(url(party, "")).content.decode()
     Venue.objects.update(is_sandbox=True)
-    assert "(not sent)" in host.get(url(party)).content.decode()
+    assert "(not sent)" in host.get(url(party, "")).content.decode()
