@@ -127,11 +127,15 @@ def summarize_guest(reservation: Reservation, *, now: datetime) -> dict[str, Any
     profiles = GuestProfile.objects.filter(venue=reservation.venue, contacts__address__in=contacts).order_by("pk")
     note = profiles.annotate(text=Coalesce(F("merged_into__note"), F("note"))).values("text")[:1]
     past_visit = IS_VISIT & Q(starts_at__lte=now)
-    return Guest(reservation.venue, frozenset(contacts)).reservations.order_by().aggregate(
-        visits=Count("pk", filter=past_visit),
-        no_shows=Count("pk", filter=IS_NO_SHOW),
-        last_visit=Max("starts_at", filter=past_visit & ~Q(pk=reservation.pk)),
-        note=Max(Subquery(note)),
+    return (
+        Guest(reservation.venue, frozenset(contacts))
+        .reservations.order_by()
+        .aggregate(
+            visits=Count("pk", filter=past_visit),
+            no_shows=Count("pk", filter=IS_NO_SHOW),
+            last_visit=Max("starts_at", filter=past_visit & ~Q(pk=reservation.pk)),
+            note=Max(Subquery(note)),
+        )
     )
 
 
