@@ -23,7 +23,7 @@ from reservations.models import Closure, ServicePeriod
 MONTHS = 6
 MAX_SHOWN = 200
 # Geometry of the chart in pixels; widths are percentages. CHARACTER and PHONE_WIDTH tell whether a name has room.
-TOP, ROW, BAR, CHARACTER, PHONE_WIDTH = 20, 34, 26, 7, 230
+TOP, ROW, BAR, CHARACTER, PHONE_WIDTH = 20, 34, 26, 8, 200
 
 
 @dataclass(frozen=True, slots=True)

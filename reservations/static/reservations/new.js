@@ -3,6 +3,8 @@
 
 const times = document.getElementById("times");
 const summary = document.getElementById("summary");
+// The pages write English dates as in Europe.
+const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
 const phone = matchMedia("(max-width: 40rem)");
 
 times.addEventListener("input", (event) => {
@@ -22,7 +24,7 @@ function summarize() {
   }
   const date = document.getElementById("id_date").valueAsDate;
   const count = document.getElementById("id_party_size").value;
-  const day = date?.toLocaleDateString(document.documentElement.lang, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" });
+  const day = date?.toLocaleDateString(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" });
   const guests = count && (Number(count) === 1 ? summary.dataset.one : summary.dataset.two.replace("2", count));
   summary.textContent = [day, chosen, guests].filter(Boolean).join(", ");
 }
