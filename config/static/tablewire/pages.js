@@ -84,6 +84,12 @@ addEventListener("pageshow", () => {
 // Messages stay in view for some seconds, then scroll with the page.
 setTimeout(() => { document.querySelector(".messages")?.classList.add("settled"); }, 8000);
 
+// Strips that are wider than a phone begin at what is selected.
+for (const selected of document.querySelectorAll(":is(.tabs, .chips) [aria-current]")) {
+  const strip = selected.parentElement;
+  strip.scrollLeft = selected.offsetLeft + selected.offsetWidth - strip.offsetLeft - strip.clientWidth + 48;
+}
+
 // Fill in the time zone of the browser and the currency of its country.
 for (const field of document.querySelectorAll("[data-zone]")) {
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || field.value;
