@@ -97,8 +97,8 @@ for (const field of document.querySelectorAll("[data-zone]")) {
   if (zone?.dataset.currency) field.form.elements.currency.value = zone.dataset.currency;
 }
 // A folded part of a form says what its fields have.
-for (const shown of document.querySelectorAll("output[for]")) {
-  const fields = [...shown.htmlFor].map((id) => document.getElementById(id));
+for (const shown of document.querySelectorAll("[data-chosen]")) {
+  const fields = shown.dataset.chosen.trim().split(" ").map((id) => document.getElementById(id));
   const show = () => { shown.textContent = fields.map((field) => field.value).join(", "); };
   for (const field of fields) field.addEventListener("input", show);
   show();
