@@ -84,6 +84,12 @@ addEventListener("pageshow", () => {
 // Messages stay in view for some seconds, then scroll with the page.
 setTimeout(() => { document.querySelector(".messages")?.classList.add("settled"); }, 8000);
 
+// Strips that are wider than a phone begin at what is selected.
+for (const selected of document.querySelectorAll(":is(.tabs, .chips) [aria-current]")) {
+  const strip = selected.parentElement;
+  strip.scrollLeft = selected.offsetLeft + selected.offsetWidth - strip.offsetLeft - strip.clientWidth + 48;
+}
+
 // Fill in the time zone of the browser and the currency of its country.
 for (const field of document.querySelectorAll("[data-zone]")) {
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || field.value;
@@ -91,8 +97,8 @@ for (const field of document.querySelectorAll("[data-zone]")) {
   if (zone?.dataset.currency) field.form.elements.currency.value = zone.dataset.currency;
 }
 // A folded part of a form says what its fields have.
-for (const shown of document.querySelectorAll("output[for]")) {
-  const fields = [...shown.htmlFor].map((id) => document.getElementById(id));
+for (const shown of document.querySelectorAll("[data-chosen]")) {
+  const fields = shown.dataset.chosen.trim().split(" ").map((id) => document.getElementById(id));
   const show = () => { shown.textContent = fields.map((field) => field.value).join(", "); };
   for (const field of fields) field.addEventListener("input", show);
   show();
