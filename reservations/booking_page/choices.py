@@ -58,6 +58,19 @@ class ChoiceForm(forms.Form):
             raise forms.ValidationError(error.message) from error
 
 
+@dataclass(frozen=True, slots=True)
+class PeriodChoices:
+    """The times of a service period; `is_open` if the page shows them unfolded."""
+
+    name: str
+    options: list[SlotChoice]
+    is_open: bool
+
+    @property
+    def available(self) -> int:
+        return sum(option.state != SlotState.FULL for option in self.options)
+
+
 @dataclass(kw_only=True)
 class Choices:
     """The week around the chosen day. `choice` is the chosen time, and `notes` say which values were replaced."""
@@ -74,6 +87,20 @@ class Choices:
     day: date | None
     at: time | None
     notes: list[str]
+    # Of the reservation that is to be moved.
+    booked_at: time | None = None
+
+    @property
+    def periods(self) -> list[PeriodChoices]:
+        """The times of the chosen day by period. One is open: of the chosen time, else the next today, else dinner."""
+        groups = self.chosen.by_period()
+        if self.chosen.day != self.today:
+            groups.reverse()
+        wanted = self.at or self.booked_at
+        with_wanted = [name for name, options in groups if wanted in [option.time for option in options]]
+        available = [name for name, options in groups if any(option.state != SlotState.FULL for option in options)]
+        shown = next(iter([*with_wanted, *available, *(name for name, _options in groups)]), None)
+        return [PeriodChoices(name, options, name == shown) for name, options in self.chosen.by_period()]
 
     @property
     def choice(self) -> SlotChoice | None:

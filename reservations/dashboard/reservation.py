@@ -36,6 +36,7 @@ from reservations.dashboard.url_params import (
     run_with_message,
 )
 from reservations.forms.reservation import StaffReservationForm
+from reservations.guests.profiles import summarize_guest
 from reservations.models import GuestMail, Reservation
 from reservations.notifications import can_email, find_unsent_mail, withdraw_mail
 from reservations.service import check_in
@@ -94,6 +95,8 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     }
     if not is_partial:
         context["undo"] = pop_undo(request)
+        if context["sees_guests"]:
+            context["guest"] = summarize_guest(booking, now=timezone.now())
     return render(request, template, context)
 
 

@@ -181,6 +181,13 @@ class NewStaffReservationForm(StaffReservationForm):
         error_messages: ClassVar = {"time": {"required": gettext_lazy("Choose a time.")}}
 
     tables_help = gettext_lazy("If none is selected, the best free table is assigned.")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("customer_phone", "customer_email", "special_requests"):
+            field = self.fields[name]
+            field.label = _("%(label)s (optional)") % {"label": field.label}
+
     is_confirmed = forms.BooleanField(
         required=False,
         label=gettext_lazy("Confirmed"),

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
-from django.db.models.functions import Lower
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, Lower
 from django.db.models.lookups import In
 from django.utils.translation import gettext as _
 
@@ -114,6 +114,29 @@ def guest_of_reservation(reservation: Reservation) -> Guest:
     if not contacts:
         raise NoContactData(_("This reservation has no contact data."))
     return find_guest(reservation.venue, contacts)
+
+
+def summarize_guest(reservation: Reservation, *, now: datetime) -> dict[str, Any] | None:
+    """Return visits, no-shows, the last visit and the note of those with the contact data of the reservation.
+
+    One query: contacts that other reservations or merges connect do not count. None without contact data.
+    """
+    contacts = normalize_contacts(reservation.customer_email, reservation.customer_phone)
+    if not contacts:
+        return None
+    profiles = GuestProfile.objects.filter(venue=reservation.venue, contacts__address__in=contacts).order_by("pk")
+    note = profiles.annotate(text=Coalesce(F("merged_into__note"), F("note"))).values("text")[:1]
+    past_visit = IS_VISIT & Q(starts_at__lte=now)
+    return (
+        Guest(reservation.venue, frozenset(contacts))
+        .reservations.order_by()
+        .aggregate(
+            visits=Count("pk", filter=past_visit),
+            no_shows=Count("pk", filter=IS_NO_SHOW),
+            last_visit=Max("starts_at", filter=past_visit & ~Q(pk=reservation.pk)),
+            note=Max(Subquery(note)),
+        )
+    )
 
 
 def find_guest(venue: Venue, contacts: Iterable[str]) -> Guest:

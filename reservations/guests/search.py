@@ -35,6 +35,7 @@ class GuestHit:
     contacts: set[str] = field(default_factory=set)
     last_visit: datetime | None = None
     next_visit: datetime | None = None
+    visits: int = 0
     no_shows: int = 0
     reservations: int = 0
 
@@ -56,11 +57,13 @@ class GuestHit:
         if starts_at > now and status != "cancelled":
             self.next_visit = min(self.next_visit or starts_at, starts_at)
         elif status == "confirmed" and arrival != "no_show" and starts_at <= now:
+            self.visits += 1
             self.last_visit = max(self.last_visit or starts_at, starts_at)
 
     def merge(self, other: "GuestHit") -> None:
         """Add the numbers of a hit that turned out to be the same guest."""
         self.contacts |= other.contacts
+        self.visits += other.visits
         self.no_shows += other.no_shows
         self.reservations += other.reservations
         self.last_visit = max(filter(None, (self.last_visit, other.last_visit)), default=None)

@@ -273,6 +273,8 @@ def load_change_choices(
         paid_usdc=terms.find_held_deposit(reservation),
         now=now,
     )
+    if choices.chosen.day == reservation.date:
+        choices.booked_at = reservation.time
     only_free = reservation.status == Reservation.Status.CONFIRMED
     is_for_staff = only_free and choices.party > venue.auto_confirm_max_party
     for_staff = _("The staff arrange parties of %(count)s. Please call the restaurant.")

@@ -22,17 +22,18 @@ from reservations.models import Closure, ServicePeriod
 
 MONTHS = 6
 MAX_SHOWN = 200
-# Geometry of the chart, in SVG units.
-WIDTH, MARGIN, TOP, ROW, CHARACTER = 360, 8, 18, 44, 7
+# Geometry of the chart in pixels; widths are percentages. CHARACTER and PHONE_WIDTH tell whether a name has room.
+TOP, ROW, BAR, CHARACTER, PHONE_WIDTH = 20, 34, 26, 8, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    x: int
+    x: str
     y: int
-    width: int
+    width: str
     name: str
     times: str
+    # Whether its name fits on a phone, too.
     has_room: bool
 
 
@@ -41,9 +42,8 @@ class Week:
     """The chart: rows are days with equal periods; a period past midnight stays in the row of its start."""
 
     blocks: tuple[Block, ...]
-    hours: tuple[tuple[int, str], ...]
-    days: tuple[tuple[int, str], ...]
-    width: int
+    hours: tuple[tuple[str, str, bool], ...]
+    days: tuple[str, ...]
     height: int
 
     @classmethod
@@ -51,29 +51,31 @@ class Week:
         spans = [period.seating_minutes for period in periods]
         first = min((start for start, _ in spans), default=11 * 60) // 60
         last = -(-max((end for _, end in spans), default=23 * 60) // 60)
-        hour_width = (WIDTH - 2 * MARGIN) / (last - first)
 
-        def x_of(minute: int) -> int:
-            return round(MARGIN + (minute / 60 - first) * hour_width)
+        def percent(minutes: float) -> float:
+            return round(minutes / (last - first) / 0.6, 2)
 
         rows = group_days(periods)
         blocks = tuple(
             Block(
-                x=x_of(start),
-                y=TOP + number * ROW + 16,
-                width=max(x_of(end) - x_of(start), 6),
+                x=f"{percent(start - first * 60)}%",
+                y=TOP + number * ROW + (ROW - BAR) // 2,
+                width=f"{max(percent(end - start), 2)}%",
                 name=period.name,
                 times=format_times(period),
-                has_room=x_of(end) - x_of(start) >= CHARACTER * len(period.name) + 8,
+                has_room=percent(end - start) * PHONE_WIDTH / 100 >= CHARACTER * len(period.name) + 10,
             )
             for number, days in enumerate(rows)
             for period, (start, end) in zip(periods, spans, strict=True)
             if days[0] in period.weekdays
         )
         step = 1 if last - first <= 9 else 2
-        hours = tuple((x_of(hour * 60), f"{hour % 24:02d}") for hour in range(first, last + 1, step))
-        days = tuple((TOP + number * ROW + 11, format_days(row)) for number, row in enumerate(rows))
-        return cls(blocks, hours, days, width=WIDTH, height=TOP + len(rows) * ROW)
+        # Phones label every other line.
+        hours = tuple(
+            (f"{percent((hour - first) * 60)}%", f"{hour % 24:02d}", number % 2 == 0)
+            for number, hour in enumerate(range(first, last + 1, step))
+        )
+        return cls(blocks, hours, tuple(format_days(row) for row in rows), height=TOP + len(rows) * ROW)
 
 
 def group_days(periods: Sequence[ServicePeriod]) -> list[list[int]]:
@@ -97,6 +99,14 @@ def format_times(period: ServicePeriod) -> str:
     return _("%(first)s to %(last)s") % times
 
 
+def format_turns(period: ServicePeriod) -> str:
+    """Return how long guests stay: "90 to 150 min". The page of the period has the time for each party size."""
+    turns = (period.turn_2_min, period.turn_4_min, period.turn_6_min, period.turn_more_min)
+    if min(turns) == max(turns):
+        return f"{max(turns)} min"
+    return _("%(first)s to %(last)s min") % {"first": min(turns), "last": max(turns)}
+
+
 def list_months(today: date, closures: Sequence[Closure]) -> Iterator[dict[str, Any]]:
     """Yield this month and the following ones, with weeks of (date, closure or None), None in other months."""
     for number in range(today.month - 1, today.month - 1 + MONTHS):
@@ -118,7 +128,11 @@ def hours(request: PageRequest) -> HttpResponse:
     closures = closures[:MAX_SHOWN]
     context = {
         "periods": [
-            (period, _("every day") if len(set(period.weekdays)) == 7 else format_weekdays(period))
+            (
+                period,
+                _("every day") if len(set(period.weekdays)) == 7 else format_weekdays(period),
+                format_turns(period),
+            )
             for period in periods
         ],
         "week": Week.of(periods),

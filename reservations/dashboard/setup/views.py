@@ -1,6 +1,7 @@
 """Settings: the tables page, and forms for tables, areas, combinations, service periods and closed days."""
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +43,22 @@ class Kind:
     @property
     def list_url(self) -> str:
         return f"setup-{self.tab}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableGroup:
+    """The tables of an area, or those of none."""
+
+    area: Area | None
+    tables: list[Table]
+
+    @property
+    def seats(self) -> int:
+        return sum(table.seats_max for table in self.tables if table.is_active)
+
+
+def area_of(table: Table) -> UUID | None:
+    return table.area_id
 
 
 # A venue has dozens of tables; the page says when it does not list all.
@@ -165,11 +182,17 @@ def tables(request: PageRequest) -> HttpResponse:
         .select_related("area")
         .order_by("area__position", "area__name", natural("name"), "name")[:MAX_SHOWN]
     )
-    seats = sum(table.seats_max for table in rows if table.is_active)
+    groups = [TableGroup(tables[0].area, tables) for tables in (list(t) for _area, t in groupby(rows, key=area_of))]
+    shows_priority, shows_state = any(row.priority for row in rows), not all(row.is_active for row in rows)
     context = {
         "form": form,
         "tables": rows,
-        "seats": seats,
+        "seats": sum(group.seats for group in groups),
+        "groups": groups,
+        # What all tables have in common has no column.
+        "shows_priority": shows_priority,
+        "shows_state": shows_state,
+        "columns": 2 + shows_priority + shows_state,
         "areas": Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"),
         "combinations": Combination.objects.filter(venue=venue)
         .prefetch_related("tables")

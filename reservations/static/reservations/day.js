@@ -31,6 +31,14 @@ document.addEventListener("click", (event) => {
   openPanel(link);
 });
 
+// A chosen date applies at once. One that is typed changes several times in a row.
+let dateTimer = 0;
+document.querySelector(".to-day input[type=date]")?.addEventListener("change", (event) => {
+  clearTimeout(dateTimer);
+  const { form } = event.target;
+  dateTimer = setTimeout(() => { if (form.checkValidity()) form.requestSubmit(); }, 300);
+});
+
 function openPanel(link) {
   const panel = document.getElementById("panel");
   panel.returnTo = link.id;

@@ -44,6 +44,32 @@ def osteria(db: None) -> Venue:
     return trattoria()
 
 
+@pytest.mark.parametrize(
+    ("query", "at", "opened"),
+    [
+        ("?day=2031-05-05", NOW, "Dinner"),
+        ("?day=2031-05-05&time=12:30", NOW, "Lunch"),
+        ("?day=2031-05-03", NOW.replace(hour=9), "Lunch"),
+        ("?day=2031-05-03", NOW.replace(hour=14), "Dinner"),
+    ],
+    ids=["another-day", "chosen", "today-noon", "today-evening"],
+)
+def test_one_period_is_open_of_the_chosen_time_else_the_next_today_else_dinner(
+    osteria: Venue, query: str, at: datetime, opened: str
+) -> None:
+    builders.period(osteria, "Lunch", first="12:00", last="14:00")
+    answer = seen(page(osteria, query), at=at)
+    assert [period.name for period in answer.context["choices"].periods if period.is_open] == [opened]
+    assert answer.content.decode().count(" open><summary>") == 1
+
+
+def test_the_address_and_the_phone_stand_under_the_name(db: None) -> None:
+    venue = trattoria(address="Via Roma 1", phone="+39 06 123")
+    shown = seen(page(venue)).content.decode()
+    assert '<bdi>Via Roma 1</bdi><a href="tel:+3906123"><bdi>+39 06 123</bdi></a></p>' in shown
+    assert shown.count("tel:") == 1
+
+
 def page(venue: Venue, query: str = "") -> str:
     """The address of its page."""
     return f"/book/{venue.public_id}{query}"

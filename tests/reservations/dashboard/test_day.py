@@ -57,6 +57,24 @@ def move(client: Client, reservation: Reservation, *, htmx: bool = False, **fiel
     return client.post(url(reservation.venue, f"/{reservation.public_id}/move"), asked, headers=headers)
 
 
+def test_the_next_two_parties_that_are_due_stand_out_in_the_list(dinner: Venue) -> None:
+    rows = [
+        builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(minutes=m)) for m in (0, 5, 9)
+    ]
+    later = builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(hours=2))
+    sheet = sheet_of(dinner, now=EVENING + timedelta(minutes=40))
+    assert sheet.due == {row.pk for row in rows[:2]}
+    assert sheet_of(dinner, now=later.starts_at - timedelta(hours=4)).due == set()
+    Reservation.objects.filter(pk__in=[row.pk for row in rows]).update(arrival="finished")
+    assert sheet_of(dinner, now=later.starts_at - timedelta(minutes=20)).due == {later.pk}
+
+
+def test_covers_by_slot_are_shown_if_the_part_of_the_day_in_view_has_some(dinner: Venue) -> None:
+    assert not sheet_of(dinner).has_covers_in_view
+    builders.reservation(dinner, status="confirmed", starts_at=EVENING)
+    assert sheet_of(dinner, now=EVENING).has_covers_in_view
+
+
 # What it costs
 @pytest.mark.exhaustive
 def test_a_day_of_150_reservations_and_40_tables_takes_up_to_12_queries(venue: Venue) -> None:

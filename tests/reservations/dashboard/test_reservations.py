@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Venue
 from reservations.booking import commands
+from reservations.guests import profiles
 from reservations.models import AgreedTerms, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
@@ -135,6 +136,26 @@ def test_what_people_wrote_is_text_on_every_page(dinner: Venue, host: Client) ->
 @pytest.mark.parametrize("rest", ["/res_1", "/res_%00", "/new?day=9999-99-99", "?day=1e400", "/live?day=%00"])
 def test_what_is_no_reservation_and_no_day_is_404(host: Client, dinner: Venue, rest: str) -> None:
     assert host.get(url(dinner, rest)).status_code == 404
+
+
+def test_the_page_of_a_reservation_shows_the_visits_and_the_note_of_its_guest(dinner: Venue, its: Reservation) -> None:
+    past = builders.reservation(dinner, status="confirmed", starts_at=NOW - timedelta(days=3))
+    missed = builders.reservation(dinner, status="confirmed", starts_at=NOW - timedelta(days=9))
+    Reservation.objects.filter(pk=missed.pk).update(arrival="no_show")
+    builders.reservation(dinner, status="confirmed", starts_at=NOW - timedelta(days=1), customer_email="b@example.com")
+    profiles.save_note(profiles.guest_of_reservation(past), text="Table by the window", tags=[], seen=None, now=NOW)
+    host = users.member(dinner, "host")
+    with CaptureQueriesContext(connection) as captured:
+        page = host.get(url(dinner, "/{id}", its=its))
+    guest = page.context["guest"]
+    # The visit that has just begun counts, though it is not the last one.
+    assert (guest["visits"], guest["no_shows"], guest["last_visit"]) == (2, 1, past.starts_at)
+    assert "Table by the window" in text(page)
+    with CaptureQueriesContext(connection) as panel:
+        card = host.get(url(dinner, "/{id}", its=its), headers={"HX-Request": "true"})
+    assert "Table by the window" not in text(card)
+    assert sum("gst" in query["sql"] or "guestprofile" in query["sql"] for query in captured.captured_queries) == 1
+    assert not any("guestprofile" in query["sql"] for query in panel.captured_queries)
 
 
 # What it costs

@@ -197,8 +197,8 @@ def test_hours_are_written_and_drawn(manager: Client, venue: Venue) -> None:
 
 def test_what_goes_on_after_midnight_stays_in_the_row_of_its_evening(venue: Venue) -> None:
     week = Week.of([builders.period(venue, first="22:00", last="01:00", weekdays=[6])])
-    assert [hour for _, hour in week.hours] == ["22", "23", "00", "01"]
-    assert [(block.x, block.width) for block in week.blocks] == [(8, 344)]
+    assert [hour for _, hour, _ in week.hours] == ["22", "23", "00", "01"]
+    assert [(block.x, block.width) for block in week.blocks] == [("0.0%", "100.0%")]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_what_goes_on_after_midnight_stays_in_the_row_of_its_evening(venue: Venu
 )
 def test_days_with_equal_periods_are_one_row_of_the_chart(venue: Venue, weekdays: list[int], rows: list[str]) -> None:
     week = Week.of([builders.period(venue, weekdays=weekdays)])
-    assert [days for _, days in week.days] == rows
+    assert list(week.days) == rows
     assert len(week.blocks) == 1
 
 
@@ -319,6 +319,31 @@ TERMS = {
     "free_hours": "48",
     "deposit_usdc": "12.50",
 }
+
+
+def test_tables_are_grouped_by_area_with_columns_only_for_what_differs(manager: Client, venue: Venue) -> None:
+    bar = Area.objects.create(venue=venue, name="Bar")
+    builders.table(venue, "B1", area=bar, seats_max=2)
+    builders.table(venue, "T1")
+    page = manager.get(f"{root(venue)}/tables")
+    groups = [(group.area, [table.name for table in group.tables], group.seats) for group in page.context["groups"]]
+    assert groups == [(bar, ["B1"], 2), (None, ["T1"], 4)]
+    assert "No area" in text(page)
+    assert ">Priority<" not in text(page)
+    assert ">Status<" not in text(page)
+    builders.table(venue, "T2", is_active=False, priority=3)
+    page = manager.get(f"{root(venue)}/tables")
+    assert page.context["groups"][1].seats == 4
+    assert ">Priority<" in text(page)
+    assert "inactive" in text(page)
+
+
+@pytest.mark.parametrize(("longest", "shown"), [("150", "90 to 150 min"), ("90", "90 min")])
+def test_the_hours_page_shows_the_shortest_and_the_longest_stay(
+    manager: Client, venue: Venue, longest: str, shown: str
+) -> None:
+    builders.period(venue, turn_2_min=90, turn_4_min=90, turn_6_min=90, turn_more_min=longest)
+    assert f">{shown}</td>" in text(manager.get(f"{root(venue)}/hours"))
 
 
 def test_terms_are_written_and_listed(manager: Client, venue: Venue) -> None:

@@ -54,6 +54,17 @@ def test_addresses_of_different_case_are_one_guest(venue: Venue) -> None:
     assert (found.reservations, found.contacts) == (2, {"ada@example.com"})
 
 
+def test_the_list_counts_visits_and_neither_no_shows_nor_what_is_to_come(venue: Venue) -> None:
+    for days in (0, 1):
+        visit(venue, starts_at=AGO + timedelta(days=days))
+    missed = visit(venue, starts_at=AGO + timedelta(days=2))
+    Reservation.objects.filter(pk=missed.pk).update(arrival="no_show")
+    visit(venue, starts_at=NOW + timedelta(days=1))
+    visit(venue, status="cancelled")
+    (found,) = search.search(venue, "ada", now=NOW)
+    assert (found.visits, found.no_shows, found.reservations) == (2, 1, 5)
+
+
 def test_who_shares_a_number_or_an_address_is_one_guest(venue: Venue) -> None:
     first = visit(venue, customer_email="ada@example.com", customer_phone="+3906123")
     visit(venue, customer_email=None, customer_phone="+3906123")
