@@ -36,7 +36,7 @@ def test_a_member_chooses_kinds_channels_and_quiet_hours(
     with django_assert_num_queries(7):
         page = client.get(path_of(venue)).content.decode()
     assert page.count("checked") == 3
-    assert 'value="order_placed" id="id_push_0" aria-labelledby="kind-1 channel-push" checked' in page
+    assert 'value="order_placed" id="id_push_0" aria-labelledby="kind-order_placed channel-push" checked' in page
     assert 'value="22:00"' in page
     client.post(path_of(venue), {})
     assert list(AlertSubscription.objects.values_list("kinds", "quiet_until")) == [([], None)] * 2
