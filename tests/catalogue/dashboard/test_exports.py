@@ -240,7 +240,7 @@ def test_without_a_wallet_an_export_is_quoted_and_not_ordered(venue: Venue) -> N
     catalogue_builders.restaurant()
     client = users.member(venue)
     page = page_text(client.get(at(venue, "/new"), {"dataset": "reviews"}))
-    assert "Quote Price 0.5 USDC Enterprise only Rows (estimate)" in page
+    assert "Quote Price 0.8 USDC Enterprise only Rows (estimate)" in page
     assert "Order this export" not in page
     assert "Price Free for every wallet" in page_text(client.get(at(venue, "/new"), {"dataset": "menus"}))
     answer = client.post(at(venue, "/new"), {"dataset": "menus", "format": "jsonl.gz"})
