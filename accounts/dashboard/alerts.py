@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.alerts import settings, web_push
+from accounts.alerts.kinds import RIGHTS
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import PushDevice
-from accounts.tenancy.permissions import Access
+from accounts.tenancy.permissions import Access, Right
 from framework.forms.domain_errors import errors_as_messages
 
 BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
@@ -32,8 +33,8 @@ class AlertsForm(forms.Form):
     push = forms.MultipleChoiceField(
         label=pgettext_lazy("alert channel", "Browser"), widget=forms.CheckboxSelectMultiple, required=False
     )
-    quiet_from = forms.TimeField(label=gettext_lazy("Quiet hours from"), widget=TimeInput, required=False)
-    quiet_until = forms.TimeField(label=gettext_lazy("Quiet hours until"), widget=TimeInput, required=False)
+    quiet_from = forms.TimeField(label=pgettext_lazy("period", "From"), widget=TimeInput, required=False)
+    quiet_until = forms.TimeField(label=pgettext_lazy("period", "Until"), widget=TimeInput, required=False)
 
     def __init__(self, *args: object, access: Access, **options: object) -> None:
         super().__init__(*args, **{"label_suffix": ""} | options)  # type: ignore[arg-type]  # those of Form
@@ -42,9 +43,14 @@ class AlertsForm(forms.Form):
             self.fields[name].choices = kinds  # type: ignore[attr-defined]  # a MultipleChoiceField
 
     @property
-    def rows(self) -> list[tuple[BoundWidget, BoundWidget]]:
-        """Each kind of alert with its two checkboxes."""
-        return list(zip(self["mail"], self["push"], strict=True))
+    def groups(self) -> list[tuple[str, list[tuple[BoundWidget, BoundWidget]]]]:
+        """The title of each group, and its kinds of alerts with their two checkboxes."""
+        rows = list(zip(self["mail"], self["push"], strict=True))
+        titles = {Right.ORDERS: _("Orders"), Right.RESERVATIONS: _("Reservations")}
+        found = [
+            (title, [row for row in rows if RIGHTS[row[0].data["value"]] == right]) for right, title in titles.items()
+        ]
+        return [(title, group) for title, group in found if group]
 
     def clean(self) -> None:
         if self.errors:

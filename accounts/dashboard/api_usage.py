@@ -19,6 +19,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCallCount, ApiKey, Venue
 from accounts.tenancy.permissions import Right
 from framework.charts import Column, Layout, bar_chart
+from framework.languages import format_number
 
 DAYS = 30
 CHART = Layout(width=400, height=170, left=44, right=14, top=10, bottom=24, max_labels=5)
@@ -37,10 +38,10 @@ class CallCounts:
     @property
     def text(self) -> str:
         """The counts in words."""
-        texts = [ngettext("%(calls)s call", "%(calls)s calls", self.calls) % {"calls": self.calls}]
+        texts = [ngettext("%(calls)s call", "%(calls)s calls", self.calls) % {"calls": format_number(self.calls)}]
         if self.client_errors or self.server_errors:
-            texts.append(_("%(number)s refused (4xx)") % {"number": self.client_errors})
-            texts.append(_("%(number)s failed (5xx)") % {"number": self.server_errors})
+            texts.append(_("%(number)s refused (4xx)") % {"number": format_number(self.client_errors)})
+            texts.append(_("%(number)s failed (5xx)") % {"number": format_number(self.server_errors)})
         return f"{self.name}: {', '.join(texts)}"
 
     @property
@@ -95,11 +96,13 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
 
 def build_chart(title: str, counts: Sequence[CallCounts]) -> dict[str, Any]:
     """Return a chart of these counts, from left to right, with their sums."""
+    total = sum(count.calls for count in counts)
     return {
         "title": title,
         "counts": counts,
         "chart": bar_chart([count.column for count in counts], CHART, whole_numbers=True),
-        "total": sum(count.calls for count in counts),
-        "client_errors": sum(count.client_errors for count in counts),
-        "server_errors": sum(count.server_errors for count in counts),
+        "total": total,
+        "calls": format_number(total),
+        "client_errors": format_number(sum(count.client_errors for count in counts)),
+        "server_errors": format_number(sum(count.server_errors for count in counts)),
     }

@@ -35,6 +35,8 @@ RANGES = {
 }
 LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
 BODY_FILE = "body.json"
+# Classes, and the statuses that are looked for most; a link can state any other.
+STATUSES = {"2": "2xx", "4": "4xx", "5": "5xx"} | {code: code for code in ("401", "403", "404", "409", "422", "429")}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 LOCAL = "%Y-%m-%dT%H:%M"
 LocalTimeField = partial(
@@ -58,7 +60,7 @@ class FilterForm(forms.Form):
         "^(?:[1-5]|[1-5][0-9][0-9])$",
         label=gettext_lazy("Status"),
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("404, or 4 for 4xx"), "inputmode": "numeric"}),
+        widget=forms.Select,
         error_messages={"invalid": gettext_lazy("Enter a status such as 404, or 4 for all 4xx.")},
     )
     path = forms.CharField(label=gettext_lazy("Path starts with"), max_length=200, required=False)
@@ -72,6 +74,10 @@ class FilterForm(forms.Form):
         self.fields["key"] = forms.ChoiceField(
             label=gettext_lazy("Key"), choices=[("", pgettext_lazy("filter", "Any")), *choices], required=False
         )
+        status = self.data.get("status", "")
+        # Shown as chosen, whatever it is; the field validates it.
+        others = {status: status} if status not in STATUSES and status else {}
+        self.fields["status"].widget.choices = [("", pgettext_lazy("filter", "Any")), *(STATUSES | others).items()]
         self.order_fields(["range", "since", "until", "status", "method", "key", "path"])
 
     def clean(self) -> None:

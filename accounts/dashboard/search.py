@@ -89,12 +89,15 @@ def find_exact(access: Access, text: str) -> str | None:
     return next(filter(None, urls), None)
 
 
+def build_list_url(source: Source, access: Access, text: str) -> str:
+    """Return the URL of the page that lists all rows of a source that match; empty if there is none."""
+    return source.list_page and f"{build_venue_url(source.list_page, access)}?{urlencode({source.list_param: text})}"
+
+
 def find_all(access: Access, text: str) -> Iterator[Group]:
     """Yield the results of each source that has some. One query for each, under a statement timeout."""
     for source in list_sources(access):
-        url = (
-            source.list_page and f"{build_venue_url(source.list_page, access)}?{urlencode({source.list_param: text})}"
-        )
+        url = build_list_url(source, access, text)
         try:
             with statement_timeout(TIMEOUT_MS):
                 hits = source.find(access, text, MAX_HITS + 1)
@@ -114,10 +117,17 @@ def search(request: PageRequest) -> HttpResponse:
     if text and (url := find_exact(request.access, text)):
         return redirect(url)
     is_long_enough = len(text) >= MIN_LENGTH
+    groups = list(find_all(request.access, text)) if is_long_enough else []
     context = {
         "form": form,
         "search_text": text,
-        "groups": list(find_all(request.access, text)) if is_long_enough else [],
+        "groups": groups,
+        "is_unfound": is_long_enough and not groups,
+        "lists": [
+            (source.label, build_list_url(source, request.access, text))
+            for source in list_sources(request.access)
+            if source.list_page
+        ],
         "is_too_short": is_valid and not is_long_enough,
         "min_length": MIN_LENGTH,
     }

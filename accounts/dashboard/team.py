@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.forms.people import InvitationForm, MembershipForm
+from accounts.forms.people import ROLES, InvitationForm, MembershipForm
 from accounts.models import Invitation, Membership, Venue
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, Right
@@ -44,6 +44,7 @@ def list_team(request: PageRequest) -> HttpResponse:
         ],
         "form": form,
         "limit": MAX_MEMBERS if len(rows) == MAX_MEMBERS else None,
+        "roles": [(role.label, text) for role, text in ROLES.items()],
         "is_small": len(venues) < 2,
     }
     return render(request, "dashboard/team.html", context, status=400 if request.method == "POST" else 200)

@@ -3,7 +3,7 @@
 import re
 
 from django import template
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -11,5 +11,8 @@ register = template.Library()
 
 @register.filter
 def breakable(url: str) -> SafeString:
-    """Let the URL break after a slash, instead of inside a word."""
-    return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[^/]/)(?!/)|(?<=[&?])", url)))
+    """Let the URL break after a slash, instead of inside a word. The host, its first part, has a class of its own."""
+    host, *parts = re.split(r"(?<=[^/]/)(?!/)|(?<=[&?])", url)
+    return format_html(
+        '<span class="host">{}</span><wbr>{}', host, format_html_join("", "{}<wbr>", ((p,) for p in parts))
+    )

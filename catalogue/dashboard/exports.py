@@ -128,6 +128,10 @@ class OrderForm(forms.Form):
             (each.public_id, f"{each.dataset}, {format_moment(each.created_at)}")
             for each in began.only("dataset", "created_at").order_by("-pk")[:50]
         ]
+        if not wallets:
+            # Only a wallet orders, and has earlier exports.
+            del self.fields["wallet"], self.fields["since_export"]
+            return
         cast("forms.ChoiceField", self.fields["wallet"]).choices = addresses
         cast("forms.ChoiceField", self.fields["since_export"]).choices = [("", gettext_lazy("Everything")), *earlier]
 
@@ -146,7 +150,7 @@ class OrderForm(forms.Form):
             "format": values["format"],
             "filter": {name: value for name, value in filters.items() if value},
             "fields": values["groups"],
-            "since_export": values["since_export"] or None,
+            "since_export": values.get("since_export") or None,
         }
 
     def blame(self, refusal: ApiError) -> None:
@@ -184,6 +188,7 @@ def list_datasets(account: Account, wallets: list[Wallet], *, now: datetime) -> 
                 "price": price,
                 "is_free": product is None,
                 "from_tier": from_tier,
+                "is_highest_tier": from_tier is not None and from_tier == max(TIERS.values()),
             }
         )
     return found
@@ -379,15 +384,15 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Show the price of an export; a free one can be ordered here."""
+    """Show the price of an export; a free one can be ordered here. Without a wallet it only shows prices."""
     account, now = request.access.account, timezone.now()
     wallets = list_wallets(account, now=now)
+    if request.method == "POST" and not wallets:
+        return redirect("wallet-new", venue=request.access.venue.public_id)
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
-    if not wallets:
-        context["datasets"] = list_datasets(account, wallets, now=now)
-        return render(request, "catalogue/dashboard/new.html", context)
     query = (request.POST if request.method == "POST" else request.GET).copy()
-    query.setdefault("wallet", wallets[0].address)
+    if wallets:
+        query.setdefault("wallet", wallets[0].address)
     query.setdefault("format", Export.Format.JSONL_GZ)
     form = OrderForm(query if "dataset" in query else None, wallets=wallets)
     context["form"] = form
@@ -395,12 +400,17 @@ def new(request: PageRequest) -> HttpResponse:
     if form.is_bound:
         status = 400
         if form.is_valid():
-            caller = build_caller(form.wallets[form.cleaned_data["wallet"]], account)
+            caller = Caller(bucket="", terms=STANDARD)
+            if wallets:
+                caller = build_caller(form.wallets[form.cleaned_data["wallet"]], account)
             try:
                 if request.method == "POST":
                     return order(request, page_orders.order_export(caller, form.arguments, now=now))
                 offer = quote.quote_export(caller, form.arguments, now=now)
                 context |= {"offer": offer, "payer": caller.wallet, "demo_wallet": find_demo_wallet(caller.wallets)}
+                if not wallets:
+                    priced = list_datasets(account, wallets, now=now)
+                    context["sold"] = next(each for each in priced if each["value"] == form.cleaned_data["dataset"])
                 status = 200
             except ApiError as refusal:
                 form.blame(refusal)

@@ -45,6 +45,7 @@ def show_week(request: PageRequest) -> HttpResponse:
                 _("Sales by hour today"),
                 compare_hours(lambda hour: value_of(hours[hour]), lambda hour: value_of(hours_before[hour])),
                 format_value=format_value,
+                empty_text=_("No sales yet today."),
             ),
         ],
         "best_sellers": list(reports.list_dishes(venue, week, ranks=BEST_SELLERS))[:BEST_SELLERS],

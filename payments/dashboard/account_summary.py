@@ -83,6 +83,7 @@ def load_summary(account: Account, *, now: datetime) -> dict[str, Any]:
         "tiers": tiers,
         "prices": prices,
         "our_prices": sorted(price["ours"] for price in prices if price["is_open"] and price["ours"] is not None),
+        "open_products": [price["product"].name for price in prices if price["is_open"] and price["ours"] is not None],
         "next": describe_next_tier(agreed, prices, wallets),
         "sessions": sessions.list_open_sessions(addresses, now=now) if addresses else [],
     }

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
-from django.contrib.postgres.forms import SimpleArrayField
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,18 +15,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.dashboard.decorators import PageRequest, page
+from accounts.models import Account
 from accounts.tenancy.permissions import Right
 from framework.api.pagination.cursor import InvalidCursor
 from framework.api.urls import public_url
 from framework.charts import Column, Layout, bar_chart
 from framework.csv_export import csv_response
 from framework.errors import ApiError
+from framework.languages import format_percent
 from payments.chain.networks import get_explorer_url
 from payments.checkout.spending_limit import sum_spent
 from payments.dashboard import account_summary
 from payments.formatting import format_amount
 from payments.ledger import payment_history
 from payments.models import Billing, Payment, PaymentEvent, Product
+from payments.models.billing import default_alert_percents
 from payments.reports import spending
 from payments.reports.spending import UTC_ZONE, Month
 
@@ -84,12 +86,12 @@ class LedgerFilter(forms.Form):
 
 
 class LimitForm(forms.ModelForm[Billing]):
-    alert_percents = SimpleArrayField(
-        forms.IntegerField(min_value=1, max_value=100),
-        max_length=5,
+    alert_percents = forms.TypedMultipleChoiceField(
+        coerce=int,
         required=False,
-        label=gettext_lazy("Email the owners at, in percent"),
-        help_text=gettext_lazy("Up to five numbers from 1 to 100, such as 50, 80, 100. One email a month for each."),
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Email the owners when so much is used"),
+        help_text=gettext_lazy("One email a month for each."),
     )
 
     class Meta:
@@ -98,8 +100,14 @@ class LimitForm(forms.ModelForm[Billing]):
         labels = {"monthly_limit_usdc": gettext_lazy("Limit for a month, in USDC")}
         help_texts = {"monthly_limit_usdc": gettext_lazy("Empty: no limit.")}
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        offered = sorted({*default_alert_percents(), *self.instance.alert_percents})
+        field = cast("forms.ChoiceField", self.fields["alert_percents"])
+        field.choices = [(percent, format_percent(percent)) for percent in offered]
+
     def clean_alert_percents(self) -> list[int]:
-        return sorted(set(self.cleaned_data["alert_percents"] or []))
+        return sorted(set(self.cleaned_data["alert_percents"]))
 
 
 def parse_month(text: str) -> Month | None:
@@ -209,7 +217,7 @@ def spending_page(request: PageRequest) -> HttpResponse:
 def limit(request: PageRequest) -> HttpResponse:
     """Save the monthly spending limit and the shares of it at which the owners get a mail."""
     account = request.access.account
-    form = LimitForm(request.POST, instance=Billing(account=account))
+    form = LimitForm(request.POST, instance=find_billing(account))
     if not form.is_valid():
         return render_spending(request, form=form)
     # The new limit is alerted anew.
@@ -217,6 +225,11 @@ def limit(request: PageRequest) -> HttpResponse:
     Billing.objects.update_or_create(account=account, defaults={**form.cleaned_data, **unalerted})
     messages.success(request, _("The spending limit was saved."))
     return redirect("data-spending", venue=request.access.venue.public_id)
+
+
+def find_billing(account: Account) -> Billing:
+    """Return the account's billing, unsaved if it has none yet. One query."""
+    return Billing.objects.filter(pk=account.pk).first() or Billing(account=account)
 
 
 def render_spending(request: PageRequest, *, form: LimitForm | None = None) -> HttpResponse:
@@ -228,7 +241,7 @@ def render_spending(request: PageRequest, *, form: LimitForm | None = None) -> H
     month = month or current
     account = request.access.account
     wallets = account_summary.list_addresses(account)
-    billing = Billing.objects.filter(pk=account.pk).first() or Billing(account=account)
+    billing = find_billing(account)
     days = spending.spending_by_day(wallets, month)
     context = {
         "month": month,

@@ -19,6 +19,7 @@ from framework.errors import ApiError
 from payments.chain import evm
 from payments.dashboard import account_summary
 from payments.identity import sessions, siwx
+from payments.tiers.definitions import describe_token
 from payments.wallets import demo_wallets, link_challenge, links
 from payments.wallets.demo_wallets import DemoWallet
 
@@ -62,6 +63,7 @@ def service(request: PageRequest) -> HttpResponse:
         "summary": account_summary.load_summary(request.access.account, now=timezone.now()),
         "max_wallets": links.MAX_WALLETS,
         "base_url": public_url(""),
+        "token": describe_token(),
     }
     return render(request, "payments/dashboard/service.html", context)
 

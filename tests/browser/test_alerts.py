@@ -22,8 +22,8 @@ def test_a_member_chooses_alerts_and_a_push_is_shown(visit: "Callable[..., Page]
     overview = page.url
     page.goto(f"{overview}/alerts")
     page.get_by_role("checkbox", name="New order Email").check()
-    page.get_by_label("Quiet hours from").fill("22:00")
-    page.get_by_label("Quiet hours until").fill("07:00")
+    page.get_by_label("From").fill("22:00")
+    page.get_by_label("Until").fill("07:00")
     for size in (DESK, TABLET, PHONE):
         page.set_viewport_size(size)
         assert not overflows(page)

@@ -240,6 +240,7 @@ def test_no_table_of_the_dashboard_hides_its_actions_at_1280_pixels(visit: "Call
         place(site, key, customer_id="customer-with-a-rather-long-name-of-64-characters", delivery_address="1 Main St")
     venue = home(page)
     page.goto(f"{venue}/keys")
+    page.locator(".keys summary").first.click()
     assert page.get_by_role("link", name="Revoke").first.is_visible()
     links = page.locator(".side nav a").evaluate_all("links => links.map((link) => link.href)")
     for link in dict.fromkeys([*links, f"{venue}/settings/tables", f"{venue}/settings/hours"]):

@@ -31,7 +31,7 @@ def test_a_chart_of_nothing_has_a_grid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("highest", "step"), [("0", "0.001"), ("0.008", "0.002"), ("9", "2.5"), ("11", "5"), ("41", "20"), ("100", "25")]
+    ("highest", "step"), [("0", "0.001"), ("0.008", "0.002"), ("9", "2.5"), ("11", "3"), ("41", "15"), ("100", "25")]
 )
 def test_the_grid_ends_at_a_round_value_above_the_highest_bar(highest: str, step: str) -> None:
     assert round_step(Decimal(highest)) == Decimal(step)
@@ -39,4 +39,4 @@ def test_the_grid_ends_at_a_round_value_above_the_highest_bar(highest: str, step
 
 def test_grids_of_whole_numbers_have_whole_halves() -> None:
     tops = [4 * round_step(Decimal(number), whole_numbers=True) for number in (0, 1, 4, 5, 11, 101, 401)]
-    assert tops == [4, 4, 4, 8, 20, 200, 800]
+    assert tops == [4, 4, 4, 6, 12, 120, 600]

@@ -12,7 +12,7 @@ from catalogue.claims import commands
 from catalogue.dashboard.listing import forms
 from catalogue.dashboard.listing.editing import render_listing
 from catalogue.matching.match_endpoint import Match, find_matches
-from catalogue.models import Restaurant, RestaurantClaim
+from catalogue.models import Market, Restaurant, RestaurantClaim
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.public_ids import decode, encode
 
@@ -32,7 +32,10 @@ def show(request: PageRequest) -> HttpResponse:
 
 
 def render_search(request: PageRequest) -> HttpResponse:
-    """The restaurants that match the venue, or what the user has entered. At most seven queries."""
+    """The restaurants that match the venue, or what the user has entered. At most eight queries.
+
+    The first search is a guess: it shows what it finds, and nothing else.
+    """
     venue = request.access.venue
     values = {} if "name" in request.GET else forms.search_values(venue)
     form = forms.SearchForm(values or request.GET)
@@ -48,12 +51,13 @@ def render_search(request: PageRequest) -> HttpResponse:
                 market=market,
                 limit=10,
             )
-    elif values:
-        form = forms.SearchForm(initial=values)
+    if values and not matches:
+        form, matches = forms.SearchForm(initial=values | {"market": ""}), None
     listed = Restaurant.objects.filter(listing__venue=venue, erased_at=None).first()
     context = {
         "form": form,
         "matches": matches,
+        "is_covered": not values or matches or Market.objects.filter(timezone=venue.timezone).exists(),
         "listed": listed,
         "listed_id": listed and encode("rst", listed.pk),
         "refused": RestaurantClaim.objects.filter(venue=venue, state=State.REFUSED).order_by("-decided_at").first(),

@@ -64,8 +64,11 @@ class ExportQuote:
 
 
 def quote_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> ExportQuote:
-    """Return the quote of an export. At most six queries. Raises what parse_spec raises."""
-    wallet = commands.require_wallet(caller)
+    """Return the quote of an export. At most six queries. Raises what parse_spec raises.
+
+    A caller without a wallet gets one too, but only a wallet has earlier exports: else MissingCredentials.
+    """
+    wallet = commands.require_wallet(caller) if wishes.get("since_export") else caller.wallet
     kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS.get(kind.dataset)
     price, refused, is_given = None, "", product is None

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import AlertSubscription, Venue
+from accounts.models import AlertSubscription, Membership, PushDevice, Venue
 from tests.support import builders, users
 
 pytestmark = pytest.mark.django_db
@@ -36,10 +37,27 @@ def test_a_member_chooses_kinds_channels_and_quiet_hours(
     with django_assert_num_queries(7):
         page = client.get(path_of(venue)).content.decode()
     assert page.count("checked") == 3
-    assert 'value="order_placed" id="id_push_0" aria-labelledby="kind-1 channel-push" checked' in page
+    assert 'value="order_placed" id="id_push_0" aria-labelledby="kind-order_placed channel-push" checked' in page
     assert 'value="22:00"' in page
     client.post(path_of(venue), {})
     assert list(AlertSubscription.objects.values_list("kinds", "quiet_until")) == [([], None)] * 2
+
+
+def test_without_a_browser_its_column_is_disabled_and_keeps_what_was_chosen(venue: Venue) -> None:
+    client = users.member(venue)
+    client.post(path_of(venue), {"push": ["order_placed"]})
+    page = client.get(path_of(venue)).content.decode()
+    assert page.count(" disabled>") == 6
+    assert '<input type="hidden" name="push" value="order_placed">' in page
+    PushDevice.objects.create(
+        user=Membership.objects.get().user,
+        endpoint="https://push.example/1",
+        public_key=b"k",
+        auth_secret=b"a",
+        name="Firefox",
+        created_at=timezone.now(),
+    )
+    assert " disabled>" not in client.get(path_of(venue)).content.decode()
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,13 @@ def test_each_request_is_on_one_page_and_newest_first(venue: Venue, owner: Clien
     assert following is None
 
 
+def test_the_status_of_a_link_is_chosen_also_if_the_list_does_not_have_it(venue: Venue, owner: Client) -> None:
+    for status in ("4", "404", "418"):
+        page = owner.get(at(venue, f"requests?status={status}")).content.decode()
+        assert f'<option value="{status}" selected>' in page
+    assert owner.get(at(venue, "requests?status=x")).status_code == 400
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("asked", "found"),

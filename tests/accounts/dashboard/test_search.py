@@ -131,7 +131,7 @@ def test_a_special_character_is_an_ordinary_one(venue: Venue, owner: Client, tex
     order_of(venue, name="Ada", phone="+39061234567")
     builders.reservation(venue)
     assert found(owner, venue, text) == {}
-    assert "Nothing found" in ask(owner, venue, text).content.decode()
+    assert "Nothing for “" in ask(owner, venue, text).content.decode()
 
 
 @pytest.mark.parametrize(

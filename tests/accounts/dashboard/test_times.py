@@ -17,7 +17,7 @@ def test_the_day_is_that_of_the_venue() -> None:
     venue = builders.venue(timezone="Pacific/Auckland")
     owner = users.member(venue)
     Membership.objects.update(created_at=NOON)
-    page = owner.get(f"/dashboard/{venue.public_id}/team").content.decode()
+    page = owner.get(f"/dashboard/{venue.public_id}/team/{Membership.objects.get().pk}").content.decode()
     assert "22 Nov 2026" in page
     assert "21 Nov 2026" not in page
 

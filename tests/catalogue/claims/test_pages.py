@@ -78,6 +78,17 @@ def test_an_owner_finds_claims_and_verifies_the_restaurant(venue: Venue, owner: 
     assert (claim.state, "Is it one of these?" in text(page)) == ("ended", False)
 
 
+def test_the_first_search_states_no_verdict(venue: Venue, owner: Client) -> None:
+    builders.market("copenhagen")
+    Venue.objects.filter(pk=venue.pk).update(timezone="Europe/Copenhagen", address="", phone="")
+    page = owner.get(at(venue))
+    assert ("No restaurant found" in text(page), "Our directory has no city" in text(page)) == (False, False)
+    assert 'value="copenhagen" selected' not in page.content.decode()
+    assert "No restaurant found" in text(owner.get(at(venue), {"name": "Nowhere", "market": "copenhagen"}))
+    Venue.objects.filter(pk=venue.pk).update(timezone="Pacific/Apia")
+    assert "Our directory has no city in your time zone (Pacific/Apia) yet." in text(owner.get(at(venue)))
+
+
 def test_staff_decide_in_the_back_office_and_can_end_a_claim(venue: Venue, owner: Client, place: Restaurant) -> None:
     owner.post(at(venue, f"/claim/{encode('rst', place.pk)}"), {"note": "Ask for Ada"})
     claim = RestaurantClaim.objects.get()

@@ -230,19 +230,31 @@ def test_without_a_wallet_the_page_says_what_to_do(venue: Venue) -> None:
         catalogue_builders.restaurant()
     for path in ("", "/new"):
         page = page_text(users.member(venue).get(at(venue, path)))
-        assert "Link a wallet to order an export" in page
         assert "Reviews Ratings, texts and the owners' replies" in page
-        assert "0.5 USDC with Enterprise" in page
-        assert page.index("Dishes with their prices") < page.index("free")
+        assert "0.5 USDC Enterprise only" in page
+    assert "Link a wallet to order an export" in page_text(users.member(venue).get(at(venue)))
+
+
+def test_without_a_wallet_an_export_is_quoted_and_not_ordered(venue: Venue) -> None:
+    default_products.create_missing()
+    catalogue_builders.restaurant()
+    client = users.member(venue)
+    page = page_text(client.get(at(venue, "/new"), {"dataset": "reviews"}))
+    assert "Quote Price 0.8 USDC Enterprise only Rows (estimate)" in page
+    assert "Order this export" not in page
+    assert "Price Free for every wallet" in page_text(client.get(at(venue, "/new"), {"dataset": "menus"}))
+    answer = client.post(at(venue, "/new"), {"dataset": "menus", "format": "jsonl.gz"})
+    assert answer.headers["Location"] == f"/dashboard/{venue.public_id}/data/wallets/new"
+    assert client.get(at(venue, "/new"), {"dataset": "wrong"}).status_code == 400
 
 
 def test_datasets_have_their_price_for_the_wallet(venue: Venue, owner: Client) -> None:
     default_products.create_missing()
-    assert "0.5 USDC with Enterprise" in page_text(owner.get(at(venue, "/new")))
+    assert "0.5 USDC Enterprise only" in page_text(owner.get(at(venue, "/new")))
     Plan.objects.create(name="Half", account=venue.account, price_factor="0.5", valid_from=timezone.now())
     answer = owner.get(at(venue, "/new"))
     assert "0.25 USDC" in page_text(answer)
-    assert "with Enterprise" not in page_text(answer)
+    assert "Enterprise only" not in page_text(answer)
     assert 'href="/dashboard/' in answer.content.decode()
     assert "/exports/new?dataset=reviews" in answer.content.decode()
 

@@ -156,7 +156,7 @@ def test_spending_adds_up_by_the_days_of_utc_without_what_goes_back(venue: Venue
         ledger_builders.payment(3, amount_usdc=Decimal(2), created_at=ledger_builders.NOW - timedelta(days=31))
         ledger_builders.refund_due(4, amount_usdc=Decimal(7))
         page = output(owner.get(at(venue, "spending")))
-        assert "November 2026: 0.75 USDC" in page
+        assert "Spent: 0.75 USDC November 2026" in page
         # At the venue, in Rome, the second is of the next day.
         assert "20 November 1 0.25 21 November 1 0.5" in page
         assert "Last twelve months Month Payments USDC November 2026 2 0.75 October 2026 1 2 Monthly limit" in page
@@ -192,7 +192,7 @@ def test_only_who_has_to_do_with_data_sees_payments(venue: Venue, role: str, sta
 
 def test_the_spending_limit_is_set_shown_and_removed(venue: Venue, owner: Client) -> None:
     ledger_builders.payment(amount_usdc=Decimal("0.5"), created_at=timezone.now())
-    limit = {"monthly_limit_usdc": "2.5", "alert_percents": "100, 50,50"}
+    limit = {"monthly_limit_usdc": "2.5", "alert_percents": ["100", "50", "50"]}
     assert owner.post(at(venue, "spending/limit"), limit).status_code == 302
     billing = Billing.objects.get()
     assert (billing.monthly_limit_usdc, billing.alert_percents) == (Decimal("2.5"), [50, 100])
@@ -201,9 +201,18 @@ def test_the_spending_limit_is_set_shown_and_removed(venue: Venue, owner: Client
     )
     # The address on invoices is another setting.
     owner.post(at(venue, "invoices"), {"address": "Via Roma 1"})
-    owner.post(at(venue, "spending/limit"), {"monthly_limit_usdc": "", "alert_percents": ""})
+    owner.post(at(venue, "spending/limit"), {"monthly_limit_usdc": ""})
     billing.refresh_from_db()
     assert (billing.monthly_limit_usdc, billing.alert_percents, billing.address) == (None, [], "Via Roma 1")
+
+
+def test_shares_that_were_entered_before_stay_a_choice(venue: Venue, owner: Client) -> None:
+    Billing.objects.create(account=venue.account, alert_percents=[75])
+    page = owner.get(at(venue, "spending")).content.decode()
+    assert re.findall(r'name="alert_percents" value="([0-9]+)"', page) == ["50", "75", "80", "100"]
+    assert re.findall(r'value="([0-9]+)"[^>]* checked', page) == ["75"]
+    assert owner.post(at(venue, "spending/limit"), {"alert_percents": ["75", "80"]}).status_code == 302
+    assert Billing.objects.get().alert_percents == [75, 80]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +225,7 @@ def test_the_spending_limit_is_set_shown_and_removed(venue: Venue, owner: Client
         {"monthly_limit_usdc": "NaN"},
         {"alert_percents": "0"},
         {"alert_percents": "101"},
-        {"alert_percents": "1,2,3,4,5,6"},
+        {"alert_percents": "75"},
         {"alert_percents": "\x00"},
     ],
 )
