@@ -211,6 +211,9 @@ def test_only_completed_orders_are_sales(venue: Venue, owner: Client) -> None:
     assert "Not compared with the period before: the first order is from 21 Nov 2026" in text
     assert "<title>Sat 21 Nov: €25.50</title>" in text
     assert "<title>13:00: €25.50</title>" in text
+    # The hours before the first order and after the last one are not drawn.
+    assert "<title>12:00: " not in text
+    assert "<title>14:00: " not in text
     # Of five Saturdays.
     assert "<title>Saturday: €5.10</title>" in text
     assert "The highest bar is Sat 21 Nov: €25.50." in text
