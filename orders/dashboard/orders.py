@@ -20,7 +20,7 @@ from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_response
 from framework.errors import InvalidRequest
 from orders import board, commands, search
-from orders.dashboard.board import STATES, CancellationForm, apply_action, format_money, get_order
+from orders.dashboard.board import KINDS, STATES, CancellationForm, apply_action, format_money, get_order
 from orders.dashboard.reports import get_today
 from orders.models import Order
 from orders.search import FilterForm
@@ -29,12 +29,21 @@ from orders.ticket_printing import name_fulfilment
 EVENT_LABELS = {
     EventType.ORDER_CREATED: pgettext_lazy("event of an order", "Placed"),
     EventType.ORDER_UPDATED: pgettext_lazy("event of an order", "Address changed"),
-    EventType.ORDER_STAGE_CHANGED: pgettext_lazy("event of an order", "Moved by the kitchen"),
     EventType.ORDER_COMPLETED: pgettext_lazy("event of an order", "Completed"),
     EventType.ORDER_CANCELLED: pgettext_lazy("event of an order", "Cancelled"),
     EventType.ORDER_REOPENED: pgettext_lazy("event of an order", "Reopened"),
 }
+# The stage that an event set; only Undo goes back to the first one.
+STAGE_LABELS = {
+    Order.Stage.RECEIVED: pgettext_lazy("event of an order", "Moved back to received"),
+    Order.Stage.ACCEPTED: pgettext_lazy("event of an order", "Accepted"),
+    Order.Stage.PREPARING: pgettext_lazy("event of an order", "Preparation started"),
+    Order.Stage.READY: pgettext_lazy("event of an order", "Marked ready"),
+}
 BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
+
+# The filters behind "More": the periods are days to choose from already, and a text finds most customers.
+RARE_FILTERS = ("first", "last", "number", "customer")
 
 
 class AddressForm(forms.Form):
@@ -65,6 +74,8 @@ def list_orders(request: PageRequest) -> HttpResponse:
     query = request.GET.copy()
     for name in ("before", "after"):
         query.pop(name, None)
+    periods = list_periods(query, today=today)
+    has_period = any(is_current for _name, _link, is_current in periods)
     context = {
         "form": form,
         "page": found,
@@ -75,7 +86,11 @@ def list_orders(request: PageRequest) -> HttpResponse:
         "sums": sums,
         "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
         "today": today,
-        "periods": list_periods(query, today=today),
+        "periods": periods,
+        "rare": [form[name] for name in RARE_FILTERS],
+        "rare_count": sum(
+            bool(query.get(name)) and not (name in ("first", "last") and has_period) for name in RARE_FILTERS
+        ),
         "searched": form.cleaned_data if is_valid and form.cleaned_data["text"] else None,
         "is_valid": is_valid,
         "query": query.urlencode(),
@@ -116,7 +131,7 @@ def format_history_line(event: Event) -> dict[str, Any]:
     kind, _separator, name = event.actor.partition(":")
     key = _("API key %(name)s") % {"name": name}
     actor = {"staff": name, "key": key, "guest": _("the guest")}.get(kind, "Tablewire")
-    label = EVENT_LABELS.get(EventType(event.type)) or Order.Stage(event.record["stage"]).label
+    label = EVENT_LABELS.get(EventType(event.type)) or STAGE_LABELS[event.record["stage"]]
     return {"at": event.created_at, "label": label, "actor": actor}
 
 
@@ -126,11 +141,13 @@ def render_order(
     events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("created_at", "id")
     if address is None:
         address = AddressForm(initial={"delivery_address": order.delivery_address})
+    is_pending = order.status == Order.Status.PENDING
     context = {
         "order": order,
         "id": order.public_id,
-        "badge": BADGES[order.status],
-        "state": STATES[order.status],
+        "badge": "good" if is_pending and order.stage == Order.Stage.READY else BADGES[order.status],
+        "state": STATES[order.stage if is_pending else order.status],
+        "kind": KINDS[order.fulfilment],
         "former_state": STATES[order.former_stage] if order.former_stage else "",
         "timeline": [format_history_line(event) for event in events[:200]],
         "address": address,

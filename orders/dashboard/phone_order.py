@@ -285,6 +285,7 @@ def price_lines(
             }
             for index, (line, row) in enumerate(zip(draft.lines, quote.items.all(), strict=True))
         ],
+        "item_count": sum(item["quantity"] for item in items),
         "subtotal": format_money(quote.subtotal, quote.currency),
         "tax": format_money(quote.tax, quote.currency),
         "total": format_money(quote.total, quote.currency) if countable else None,

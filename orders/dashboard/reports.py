@@ -108,6 +108,12 @@ def hour_rows(hours: Mapping[int, Sums]) -> list[Row]:
     return [Row(name := f"{hour:02}:00", name, name, sums) for hour, sums in hours.items()]
 
 
+def crop(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows from the first to the last one with an order; all if there is none."""
+    places = [place for place, row in enumerate(rows) if row.sums.orders or row.sums.cancelled]
+    return rows[places[0] : places[-1] + 1] if places else rows
+
+
 def weekday_rows(days: Mapping[date, Sums]) -> list[Row]:
     return [
         Row(KEYS[weekday], str(WEEKDAYS[weekday]), str(WEEKDAYS_ABBR[weekday]), sums, count)
@@ -208,7 +214,7 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
         "query": urlencode({"first": period.first, "last": period.last}),
         "cards": [
             build_card("day", _("Sales by day"), day_rows(days), now, currency),
-            build_card("hour", _("Sales by hour"), hour_rows(hours), now, currency),
+            build_card("hour", _("Sales by hour"), crop(hour_rows(hours)), now, currency),
             build_card("weekday", _("Average sales by weekday"), weekday_rows(days), now, currency),
         ],
         "best_sellers": [
@@ -287,6 +293,7 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         "file": f"sales-by-{by}",
         "title": title,
         "unit": unit,
+        "axis": _("%(unit)s a day") % {"unit": unit} if by == "weekday" else unit,
         "has_sales": highest > 0,
         "chart": bar_chart(columns, layout, whole_numbers=not sums.priced),
         "best": columns[values.index(highest)].text,

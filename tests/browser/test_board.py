@@ -136,7 +136,7 @@ def test_a_tap_during_an_update_moves_the_order_and_the_update_follows(visit: "C
     page.get_by_role("button", name="Sound on").click()
     for number, verb, message in (
         (1, "Accept", "is accepted."),
-        (2, "Ready", "is ready."),
+        (2, "Mark ready:", "is ready."),
         (3, "Complete", "was comp"),
     ):
         page.mouse.move(*center_of(page, f"{verb} order 1"))
@@ -169,7 +169,7 @@ def test_a_double_click_moves_an_order_by_one_stage(visit: "Callable[..., Page]"
     point = center_of(page, "Accept order 1")
     page.mouse.click(*point)
     page.clock.run_for(10)
-    page.get_by_role("button", name="Ready order 1", exact=True).wait_for()
+    page.get_by_role("button", name="Mark ready: order 1", exact=True).wait_for()
     page.mouse.click(*point)
     page.clock.run_for(600)
     page.get_by_text("Order 1 is accepted.").wait_for()

@@ -114,11 +114,11 @@ def test_a_menu_is_uploaded_previewed_and_applied(visit: "Callable[..., Page]", 
     assert page.get_by_text("Applied: 2 added, 0 changed, 0 deleted.").is_visible()
     assert offences(page) == []
     page.evaluate("window.stays = true")
-    page.get_by_role("button", name=re.compile("Sold out ?: Margherita")).click()
+    page.get_by_role("button", name=re.compile("Mark sold out ?: Margherita")).click()
     page.get_by_text("sold out today", exact=True).wait_for()
     # The button that was pressed still has the focus, and the page is the same one.
     assert page.evaluate("[document.activeElement.textContent.trim(), window.stays]") == [
-        "Available again: Margherita",
+        "Mark available: Margherita",
         True,
     ]
     # So has the button that moves a dish, in the panel with the other actions, which stays open.

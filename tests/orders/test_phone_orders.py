@@ -219,6 +219,12 @@ def test_a_venue_without_a_menu_takes_any_item_without_prices(venue: Venue, host
     assert (order.items.get().menu_item_id, order.total) == ("the-usual", None)
 
 
+def test_a_bar_shows_how_many_items_the_order_has_and_their_total(venue: Venue, host: Client, menu: Menu) -> None:
+    assert b'class="cart-bar"' not in host.get(at(venue)).content
+    text = host.post(at(venue), form(do="search")).content.decode()
+    assert '<p class="cart-bar"><b>3 items · €25.50</b>' in text
+
+
 @pytest.mark.exhaustive
 def test_a_form_that_is_sent_again_is_one_order(venue: Venue, host: Client, menu: Menu) -> None:
     first, second = (host.post(at(venue), form()).headers["Location"] for _ in range(2))

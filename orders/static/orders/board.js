@@ -65,20 +65,8 @@
   // The drawer of done and cancelled orders stays open or closed over swaps and reloads.
   function restoreDrawer() { document.getElementById("past").open = recall("board-past"); }
   document.addEventListener("toggle", (event) => {
-    if (event.target.id !== "past") return;
-    remember("board-past", event.target.open);
-    packCards();
+    if (event.target.id === "past") remember("board-past", event.target.open);
   }, true);
-
-  // Cards of different heights without holes between them: each spans as many rows of one pixel as it needs.
-  const GAP = 10;
-  function packCards() {
-    // Not a class of the list: htmx sets the classes of what it has swapped once more, a moment later.
-    board.classList.add("packed");
-    const heights = cards().map((card) => card.offsetHeight);
-    cards().forEach((card, place) => { card.style.gridRowEnd = `span ${heights[place] + GAP}`; });
-  }
-  addEventListener("resize", packCards);
 
   // Ages
   function age(minutes) {
@@ -410,7 +398,6 @@
     if (event.detail.target.id !== "columns") return;
     restoreDrawer();
     announceNew();
-    packCards();
     const isMove = event.detail.elt === board || event.detail.requestConfig?.elt === board;
     if (isMove && focusAfterSwap) {
       if (dialog.open) dialog.close();
@@ -444,7 +431,6 @@
   findNew();
   updateTitle();
   updateAges();
-  packCards();
   updateSoundButton();
   updatePrintButton();
   document.body.classList.add("ready");

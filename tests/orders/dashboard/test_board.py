@@ -377,7 +377,9 @@ def test_the_page_of_an_order_moves_it_back_to_its_former_stage(
     text = kitchen.get(f"/dashboard/{venue.public_id}/orders/{order.public_id}").content.decode()
     button = f'name="undo" value="{order.public_id} {former} {len(stages) + 1}" class="quiet">Back to {former}<'
     assert (button in text) == bool(former)
-    assert f'<span class="badge">{order.stage}</span>' in text
+    style = "good" if order.stage == "ready" else "info"
+    assert f'<span class="badge {style}">{order.stage}</span></h1>' in text
+    assert ("Marked ready" in text) == ("ready" in stages)
     if former:
         kitchen.post(at(venue, "/moves"), {"undo": f"{order.public_id} {former} {order.version}"})
         assert Order.objects.get().stage == former

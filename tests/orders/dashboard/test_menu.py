@@ -67,7 +67,7 @@ def test_the_preview_says_of_each_dish_whether_it_can_be_ordered(manager: Client
     menu = builders.menu(venue, margherita="9.50", tiramisu="6.50", acqua="2.00")
     menu.items.filter(ref="tiramisu").update(sold_out_on=today(venue))
     menu.items.filter(ref="acqua").update(is_available=False)
-    states = re.findall(r'data-label="Availability">([^<]*)<', text(manager.get(f"{root(venue)}/preview")))
+    states = re.findall(r'<td class="end">([^<]*)<', text(manager.get(f"{root(venue)}/preview")))
     assert sorted(states) == ["available", "hidden", "sold out today"]
 
 
@@ -167,7 +167,7 @@ def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
     item = menu.items.get()
     kitchen = users.member(venue, "kitchen")
     page = text(kitchen.get(root(venue)))
-    assert "Sold out" in page
+    assert "Mark sold out" in page
     assert "Add a dish" not in page
     assert "Hide" not in page
     path = f"{root(venue)}/items/{item.pk}"

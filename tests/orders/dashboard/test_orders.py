@@ -61,6 +61,10 @@ def test_a_period_is_chosen_with_a_link_that_keeps_the_other_filters(venue: Venu
     chosen = host.get(f"{at(venue)}?{link.replace('&amp;', '&')}")
     assert numbers_of(chosen) == [old.number]
     assert f'<a href="?{link}" aria-current="true">Yesterday</a>' in chosen.content.decode()
+    # Only filters that nothing else shows are counted beside "More".
+    count = 'More <span class="badge info">1</span>'
+    assert count not in chosen.content.decode()
+    assert count in host.get(f"{at(venue)}?customer=cust_7").content.decode()
 
 
 @pytest.mark.exhaustive

@@ -208,9 +208,12 @@ def test_only_completed_orders_are_sales(venue: Venue, owner: Client) -> None:
     assert '<th scope="row">Net</th><td class="number">€23.18</td></tr>' in text
     assert '<th scope="row">Tax</th><td class="number">€2.32</td></tr>' in text
     assert "1 order is still to do and not in the sales." in text
-    assert "Not compared: the first order is from 21 Nov 2026" in text
+    assert "Not compared with the period before: the first order is from 21 Nov 2026" in text
     assert "<title>Sat 21 Nov: €25.50</title>" in text
     assert "<title>13:00: €25.50</title>" in text
+    # The hours before the first order and after the last one are not drawn.
+    assert "<title>12:00: " not in text
+    assert "<title>14:00: " not in text
     # Of five Saturdays.
     assert "<title>Saturday: €5.10</title>" in text
     assert "The highest bar is Sat 21 Nov: €25.50." in text
