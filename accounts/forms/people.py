@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import AddEmailForm, ResetPasswordForm, ResetPasswordKeyForm, SignupForm
+from allauth.account.forms import AddEmailForm, LoginForm, ResetPasswordForm, ResetPasswordKeyForm, SignupForm
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
@@ -58,7 +58,7 @@ class ZoneInput(forms.TextInput):
         return format_html('{}<datalist id="zones-of-{}">{}</datalist>', field, name, options)
 
 
-class NewPasswordInput(forms.PasswordInput):
+class RevealedPasswordInput(forms.PasswordInput):
     """A password input with a button that shows what was typed; pages.js makes it visible."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
@@ -98,13 +98,27 @@ class VenueForm(forms.Form):
     )
 
 
+def drop_placeholders(form: forms.BaseForm) -> None:
+    """Remove the placeholders of django-allauth, which repeat the labels."""
+    for field in form.fields.values():
+        field.widget.attrs.pop("placeholder", None)
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
+    """Email address and password, which can be shown."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["password"].widget = RevealedPasswordInput(attrs=self.fields["password"].widget.attrs)
+        drop_placeholders(self)
+
+
 class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     """The sign-up form. User and account are created in one transaction."""
 
     restaurant = forms.CharField(
-        label=gettext_lazy("Restaurant"),
+        label=gettext_lazy("Restaurant or company"),
         max_length=sign_up.MAX_NAME_LENGTH,
-        help_text=gettext_lazy("The restaurant's or your company's name."),
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
     timezone = VenueForm.base_fields["timezone"]
@@ -114,15 +128,14 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["password1"].help_text = MIN_STRENGTH_HELP
-        self.fields["password1"].widget = NewPasswordInput(attrs=self.fields["password1"].widget.attrs)
+        self.fields["password1"].widget = RevealedPasswordInput(attrs=self.fields["password1"].widget.attrs)
         self.fields["timezone"].initial = "UTC"
         if not self.is_bound:
             # The script fills in the zone of the browser, but does not replace what was typed.
             self.fields["timezone"].widget.attrs["data-zone"] = ""
         self.fields["currency"].help_text = gettext_lazy("The currency of your menu prices.")
         self.fields["email"].validators.append(MaxLengthValidator(254))
-        for field in self.fields.values():
-            field.widget.attrs.pop("placeholder", None)
+        drop_placeholders(self)
 
     @property
     def main_fields(self) -> list[BoundField]:
@@ -186,6 +199,10 @@ class AddAddressForm(AddEmailForm):  # type: ignore[misc]  # allauth has no type
 
 class RequestPasswordResetForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
     """Mails a link to an address that a user signs in with or has confirmed."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        drop_placeholders(self)
 
     def clean_email(self) -> str:
         email: str = super().clean_email()

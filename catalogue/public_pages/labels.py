@@ -99,6 +99,11 @@ def format_distance(metres: int) -> str:
     return f"{format_number(Decimal(metres).scaleb(-3).quantize(Decimal('0.1')))} km"
 
 
+def format_rating(rating: Decimal | None) -> str:
+    """Format a rating with one decimal, so that those of a list are as wide: `4.0`; "" without one."""
+    return format_number(rating, decimals=1) if rating else ""
+
+
 def web_address(text: str | None) -> str:
     """Return an address that a page may link, else ""; sources may state anything."""
     return text if text and text.startswith(("https://", "http://")) else ""

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import cos, log10, radians
+from math import cos, hypot, log10, radians
 
 from catalogue.models import Landmark
 from catalogue.search.geocoding.distance import Location, project_mercator
@@ -17,6 +17,8 @@ MARGIN = 34.0
 MIN_WIDTH_M, MAX_WIDTH_M = 700.0, 40_000.0
 MAX_DISTRICTS, MAX_SIGHTS = 20, 60
 PIN_RADIUS = 11.0
+# Pins that are nearer to each other are moved apart, so that each number can be read; in so many rounds at most.
+PIN_GAP, MAX_ROUNDS = 20.0, 30
 FONT_SIZE = 11.0
 # Names of districts are in capitals with space between them.
 CAPITALS_SIZE = 1.35 * FONT_SIZE
@@ -186,7 +188,8 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
     if frame.width_m > MAX_WIDTH_M:
         return None
     labels = LabelSpace()
-    marks = [Mark(*frame.place(pin.location), pin.name, number=pin.number, href=pin.href) for pin in pins]
+    places = spread([frame.place(pin.location) for pin in pins])
+    marks = [Mark(*place, pin.name, number=pin.number, href=pin.href) for place, pin in zip(places, pins, strict=True)]
     for mark in marks:
         labels.reserve(mark.x, mark.y, PIN_RADIUS)
     here_mark = None
@@ -214,6 +217,34 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
         scale=round(step, 1),
         sources=frozenset([*(district.source for district in districts), *(mark.source for mark in sights)]),
     )
+
+
+def spread(places: Sequence[Corner]) -> list[Corner]:
+    """Move places that are nearer than PIN_GAP to each other apart, each by half of what is missing."""
+    moved = [list(place) for place in places]
+    for _ in range(MAX_ROUNDS):
+        is_free = True
+        for number, one in enumerate(moved):
+            for other in moved[number + 1 :]:
+                dx, dy = other[0] - one[0], other[1] - one[1]
+                gap = hypot(dx, dy)
+                # Less would be lost in the rounding below.
+                if PIN_GAP - gap < 0.2:
+                    continue
+                is_free = False
+                # Two at one place move to the left and the right.
+                dx, dy = (dx / gap, dy / gap) if gap else (1.0, 0.0)
+                step = (PIN_GAP - gap) / 2
+                one[0], one[1] = _within(one[0] - dx * step), _within(one[1] - dy * step)
+                other[0], other[1] = _within(other[0] + dx * step), _within(other[1] + dy * step)
+        if is_free:
+            break
+    return [(round(x, 1), round(y, 1)) for x, y in moved]
+
+
+def _within(position: float) -> float:
+    """Return the nearest position at which a whole pin is on the map."""
+    return min(max(position, PIN_RADIUS), SIZE - PIN_RADIUS)
 
 
 def _find(frame: Frame, kinds: list[str], *, margin: float, limit: int) -> list[Mark]:

@@ -3,7 +3,7 @@
 A page sets and reads no cookies, so that shared caches may store it, as they do the API's free answers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
@@ -187,10 +187,12 @@ def search_restaurants(visit: Visit) -> HttpResponse:
     market = vocabulary.markets.get(form.values.get("market", ""))
     is_indexed = form.values.keys() <= INDEXED_PARAMETERS and page is not None
     has_cities = not form.values or status == 404
+    # The nearest ones are shown above, with their distances.
+    nearest = {each["slug"] for each in context.get("unknown", {}).get("nearest", ())}
     context |= {
         "market": market,
         "is_indexed": is_indexed,
-        "cities": _cities(visit, form, local) if has_cities else [],
+        "cities": _cities(visit, form, local, without=nearest) if has_cities else [],
     }
     return visit.render(
         "search",
@@ -236,6 +238,7 @@ def _describe_unknown_place(visit: Visit, form: SearchForm, error: PlaceNotResol
         "nearest": [
             {
                 "name": areas[slug].name,
+                "slug": slug,
                 "distance": labels.format_distance(int(metres)) if metres and metres >= 1000 else "",
                 "url": visit.link(SEARCH, {**form.without("near", "radius"), "market": slug}),
             }
@@ -250,7 +253,9 @@ def _replace(parameter: str | None, value: str | None) -> dict[str, str]:
     return {parameter: value} if parameter and value else {}
 
 
-def _cities(visit: Visit, form: SearchForm, local: MarketArea | None) -> list[dict[str, Any]]:
+def _cities(
+    visit: Visit, form: SearchForm, local: MarketArea | None, *, without: Collection[str]
+) -> list[dict[str, Any]]:
     cities = [
         {
             "name": city.label,
@@ -258,7 +263,7 @@ def _cities(visit: Visit, form: SearchForm, local: MarketArea | None) -> list[di
             "is_current": bool(local and local.slug == city.value),
         }
         for city in form.markets
-        if city.value in form.vocabulary.markets
+        if city.value in form.vocabulary.markets and city.value not in without
     ]
     # First the one that is shown, as phones have them in one line.
     return sorted(cities, key=lambda city: not city["is_current"])
@@ -338,7 +343,7 @@ def make_card(
         "url": visit.restaurant(hit["slug"]),
         "cuisine": cuisine_labels.get(main, hit["cuisine"]) if hit["cuisine"] else "",
         "price": labels.price_sign(hit["price_level"]),
-        "stars": format_number(hit["rating"]) if hit["rating"] else "",
+        "stars": labels.format_rating(hit["rating"]),
         "reviews": format_number(hit["review_count"]),
         "distance": labels.format_distance(metres) if metres is not None else "",
         "state": labels.format_state(hit["open_now"], labels.parse_moment(hit["next_change"]), now=now),
@@ -396,7 +401,7 @@ def _describe_restaurant(
         "place": ", ".join(filter(None, (core["neighborhood"], page.city))),
         "city_url": visit.link(SEARCH, {"market": core["market"]}),
         "price": labels.price_sign(core["price_level"]),
-        "stars": format_number(core["rating"]) if core["rating"] else "",
+        "stars": labels.format_rating(core["rating"]),
         "reviews": format_number(core["review_count"]),
         "is_open": hours["open_now"],
         "state": labels.format_state(hours["open_now"], labels.parse_moment(hours["next_change"]), now=now),

@@ -125,6 +125,7 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_FORMS = {
+    "login": "accounts.forms.people.SignInForm",
     "signup": "accounts.forms.people.SignUpForm",
     "add_email": "accounts.forms.people.AddAddressForm",
     "reset_password": "accounts.forms.people.RequestPasswordResetForm",

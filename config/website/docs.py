@@ -177,7 +177,10 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 
 @cache
 def render_page(file: Path, text: str) -> dict[str, Any]:
-    """Render the Markdown text of a file; `contents` are its headings of the second level. HTML in it is escaped."""
+    """Render the Markdown text of a file. HTML in it is escaped.
+
+    `title` is its heading, `html` what follows, `contents` its headings of the second level.
+    """
     markdown = markdown_parser()
     tokens = markdown.parse(text)
     contents = []
@@ -191,15 +194,22 @@ def render_page(file: Path, text: str) -> dict[str, Any]:
             for attribute in ("href", "src"):
                 if attribute in child.attrs:
                     child.attrs[attribute] = resolve_link(str(child.attrs[attribute]), folder)
-    html = markdown.renderer.render(tokens, markdown.options, {})
+    # The opening, the text and the end of the first heading.
+    end = 3 if tokens and tokens[0].tag == "h1" else 0
+    title, html = (markdown.renderer.render(part, markdown.options, {}) for part in (tokens[:end], tokens[end:]))
     # Our own files, and HTML in them is escaped.
-    return {"html": mark_safe(html), "contents": contents}  # noqa: S308
+    return {"title": mark_safe(title), "html": mark_safe(html), "contents": contents}  # noqa: S308
 
 
 def label_cells(tokens: Sequence[Any]) -> None:
-    """Give each cell the heading of its column, and the class `stacked` to tables that no phone has room for."""
+    """Give each cell the heading of its column, and classes: `number` to those that are aligned right, `stacked` to
+    tables that no phone has room for.
+    """
     table, headings, column = None, list[str](), 0
     for token, following in pairwise(tokens):
+        # The alignment of a column is a class here, because the pages allow no inline styles.
+        if token.attrs.pop("style", "") == "text-align:right":
+            token.attrs["class"] = "number"
         if token.type == "table_open":
             table, headings = token, []
         elif token.type == "tr_open":

@@ -8,6 +8,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from accounts.models import Venue
@@ -16,6 +17,7 @@ from catalogue import search
 from catalogue.agent_discovery import x402_manifest
 from catalogue.agent_discovery.x402_manifest import CARD, MCP
 from catalogue.models import Market, Review, SearchRow
+from config.website.docs import highlight
 from framework.api.urls import public_url
 from framework.cache import CachedValue
 from framework.errors import InvalidRequest
@@ -58,8 +60,8 @@ cached_extent = CachedValue(load_extent)
 def load_example() -> dict[str, Any] | None:
     """Search the data API near a well-known place, or near a market's city where this one is unknown.
 
-    Return the place, the JSON of the answer and the slug of its first restaurant; None without restaurants. A dozen
-    queries at most.
+    Return the place, the JSON of the answer as highlighted HTML, and the slug of its first restaurant; None without
+    restaurants. A dozen queries at most.
     """
     cities = Market.objects.order_by("name").values_list("name", flat=True)[:1]
     for near in (EXAMPLE_PLACE, *cities):
@@ -69,7 +71,9 @@ def load_example() -> dict[str, Any] | None:
             continue
         if page.hits:
             answer = json.dumps(json.loads(page.to_json()), indent=2, ensure_ascii=False)
-            return {"near": near, "limit": EXAMPLE_LIMIT, "answer": answer, "slug": page.hits[0].slug}
+            # Highlighted and escaped.
+            code = mark_safe(highlight(answer, "json").rstrip())  # noqa: S308
+            return {"near": near, "limit": EXAMPLE_LIMIT, "answer": code, "slug": page.hits[0].slug}
     return None
 
 

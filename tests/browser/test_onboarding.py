@@ -86,6 +86,17 @@ def test_the_browser_says_which_zone_it_is_in_and_keeps_another_that_was_typed(v
     assert page.get_by_label("Time zone").input_value() == "Atlantis"
 
 
+def test_the_password_can_be_shown_at_the_sign_in(visit: Callable[..., "Page"]) -> None:
+    page = visit(PHONE)
+    page.goto("/account/login/")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Show").click()
+    assert page.get_by_label("Password").get_attribute("type") == "text"
+    assert page.locator("[placeholder]").count() == 0
+    assert offences(page) == []
+    assert not overflows(page)
+
+
 def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:
     page = visit()
     sign_up(page, email="first-key@example.com", restaurant="Keys")

@@ -218,6 +218,13 @@ def test_the_landing_page_makes_real_calls(visit: Visit, scheme: str) -> None:
     page.get_by_text("200 in").wait_for()
     result = json.loads(page.locator("#answer").inner_text())
     assert result["data"]
+    # Coloured as on the server, and cut off until somebody wants all of it.
+    assert page.locator("#answer .c-nt").first.inner_text() == '"data"'
+    is_cut = "answer => answer.scrollHeight > answer.clientHeight"
+    assert page.locator("#answer").evaluate(is_cut)
+    page.get_by_role("button", name="Show all").click()
+    assert not page.locator("#answer").evaluate(is_cut)
+    page.get_by_role("button", name="Show less").click()
     page.get_by_role("link", name="Request a paid field").click()
     page.get_by_text("402 in").wait_for()
     assert offences(page) == []

@@ -1,9 +1,11 @@
 """The pages for people: the search, a restaurant, their addresses, their limits and what they cost."""
 
+import math
 import re
 from collections.abc import Iterator
 from datetime import timedelta
 from html import unescape
+from itertools import combinations
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +22,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.public_pages import map as maps
+from catalogue.public_pages.map import PIN_GAP, PIN_RADIUS, SIZE, spread
 from framework.api.rate_limits.middleware import count_call
 from payments.rate_limits import PAGES
 from tests.catalogue import builders
@@ -142,14 +145,39 @@ def test_a_city_without_restaurants_links_the_nearest_ones(client: Client) -> No
         ("/restaurants?price=1&market=copenhagen", "Copenhagen", "1,533 km"),
     ]
     assert "outside of our markets" not in text
-    assert find('<nav class="cities" aria-label="Cities"><a href="([^"]+)">', response) == [
-        "/restaurants?market=copenhagen"
-    ]
+    # Both cities are shown above.
+    assert '<nav class="cities"' not in text
+    # The place stays in its field.
+    assert find('name="near" value="([^"]*)"', response) == ["rome"]
     # As the guest calls it.
     assert "Ancora nessun ristorante a Roma." in text_of(client.get("/restaurants?near=roma&lang=it"))
     assert "<h2>Rome is outside Copenhagen.</h2>" in text_of(client.get("/restaurants?near=rome&market=copenhagen"))
     assert "<h2>Which city in Italy?</h2>" in text_of(client.get("/restaurants?near=italy"))
     assert "<h2>No restaurants in Norway yet.</h2>" in text_of(client.get("/restaurants?near=norway"))
+
+
+def test_cities_that_are_not_the_nearest_ones_have_a_heading(client: Client) -> None:
+    for slug, (lat, lng) in {"copenhagen": TIVOLI, "milan": (45.4642, 9.19), "paris": (48.8566, 2.3522)}.items():
+        builders.market(slug, latitude=lat, longitude=lng)
+    response = client.get("/restaurants?near=rome")
+    nearest = find(r'<a class="button[^"]*" href="[^"]+market=(\w+)"><span>', response)
+    others = find(r'<a href="/restaurants\?market=(\w+)"><bdi>', response)
+    assert "Other cities</h2>" in text_of(response)
+    assert len(nearest) == 2
+    assert sorted(nearest + others) == ["copenhagen", "milan", "paris"]
+
+
+def test_ratings_have_one_decimal(client: Client) -> None:
+    place = fiskebar(rating=4)
+    for path in ("/restaurants?q=Fiskebar", f"/restaurants/{place.slug}"):
+        assert re.search(r"</span> 4\.0</span>", text_of(client.get(path))), path
+
+
+def test_pins_that_overlap_are_moved_apart() -> None:
+    places = spread([(200.0, 200.0), (200.0, 200.0), (203.0, 201.0), (350.0, 20.0), (12.0, 389.0), (12.0, 389.0)])
+    assert places[3] == (350.0, 20.0)
+    assert all(math.dist(one, other) > PIN_GAP - 1 for one, other in combinations(places, 2))
+    assert all(PIN_RADIUS <= x <= SIZE - PIN_RADIUS for place in places for x in place)
 
 
 def test_an_unknown_place_says_what_to_try(client: Client) -> None:

@@ -106,6 +106,16 @@ def test_markdown_files_are_served_unchanged() -> None:
     assert raw.content == (Path(settings.BASE_DIR) / "docs" / "paying.md").read_bytes()
 
 
+def test_a_guide_has_its_contents_under_the_title_and_numbers_aligned_right() -> None:
+    text = Client().get("/docs/paying").content.decode()
+    assert re.search(
+        r'<h1 id="paying">Paying</h1>\s*<details class="on-this-page"><summary>On this page</summary>', text
+    )
+    assert '<th class="number">Standard</th>' in text
+    assert re.search(r'<td class="number" data-label="Pro">0\.0015</td>', text)
+    assert " style=" not in text
+
+
 def test_examples_have_the_address_of_this_server(settings: LazySettings) -> None:
     settings.PUBLIC_BASE_URL = "https://data.example.com/"
     for path in ("/docs/search", "/docs/search.md"):
