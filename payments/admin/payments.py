@@ -118,7 +118,7 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
         "assignee",
     ]
-    empty_hint = "Each paid request adds one. No refunds are due."
+    empty_hint = "Each paid request adds a row. No refunds are due."
     list_filter = [
         option_filter("refund due", "refund", REFUND_DUE_FILTERS),
         AssigneeFilter,

@@ -52,7 +52,7 @@ class RefundInline(RefundColumns, ReadOnlyInline):
 class RefundAdmin(RefundColumns, AddressSearchAdmin):
     """Recorded refunds. A record that the chain does not confirm can be deleted and recorded again."""
 
-    empty_hint = "The action “Record refund” of payments adds them."
+    empty_hint = "The action “Record refund” of payments adds rows."
     list_display = [
         *("amount", "confirmation", "wallet", "transaction", "sent_by", "recorded_by", "recorded", "payment_link"),
     ]
