@@ -55,7 +55,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     object_history_template = "admin/venue_history.html"
     list_filter = ["is_sandbox"]
     search_fields = ["name__unaccent", "account__name__unaccent"]
-    search_help_text = "Name of the venue or the account, or id (ven_…)"
+    search_help_text = "Venue, account or id (ven_…)"
     is_in_site_search = True
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]

@@ -98,7 +98,7 @@ class OrderAdmin(LargeTableAdmin):
     list_filter = ["status", "business_date"]
     shows_first_filter = True
     search_fields = ["customer_id", "venue__name__unaccent"]
-    search_help_text = "Number (#17), customer id, venue, or id (ord_…)"
+    search_help_text = "Number, venue, customer or id (ord_…)"
     is_in_site_search = True
     ordering = ["-created_at", "-id"]
     date_hierarchy = "business_date"

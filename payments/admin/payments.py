@@ -128,7 +128,7 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
     ]
     search_fields = ["tx_hash__exact", "payer__exact"]
     is_in_site_search = True
-    search_help_text = "Complete id (pay_…), transaction hash or payer"
+    search_help_text = "Payment id, hash or payer"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
     actions = ["mark_refund_due", "record_refund", "write_off", *ASSIGNMENT_ACTIONS]

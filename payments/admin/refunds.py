@@ -70,7 +70,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
     ]
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
     id_columns: ClassVar = {PREFIX: "payment_id"}
-    search_help_text = "Complete transaction hash or payer"
+    search_help_text = "Transaction hash or payer"
     ordering = ["-pk"]
     actions = ["delete_refund_records"]
     amount = columns.column("amount_usdc", "Amount", columns.usdc)

@@ -72,7 +72,7 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     shows_first_filter = True
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name__unaccent", "customer_email", "customer_phone"]
-    search_help_text = "Code, name, email, phone or id (res_…)"
+    search_help_text = "Name, code, email, phone or id (res_…)"
     is_in_site_search = True
     ordering = ["-starts_at", "-id"]
     date_hierarchy = "date"

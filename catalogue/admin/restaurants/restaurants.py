@@ -92,7 +92,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     shows_first_filter = True
     search_fields = ["slug"]
     is_in_site_search = True
-    search_help_text = "Name, from three letters, or complete slug"
+    search_help_text = "Name (3 letters) or slug"
     autocomplete_fields = ["cuisine"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [FlowRuleInline, SourceRecordInline]
