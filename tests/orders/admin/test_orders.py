@@ -274,6 +274,6 @@ def test_an_order_shows_money_as_its_bill_does(staff: Client) -> None:
     order = builders.order(venue)
     page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
     for amount in ("950", "1900", "1727", "173"):
-        assert f">{amount}<" in page
+        assert f">{amount} JPY<" in page
     assert "1900.000" not in page
-    assert ">1900<" in staff.get(ORDERS).content.decode()
+    assert ">1900 JPY<" in staff.get(ORDERS).content.decode()
