@@ -165,7 +165,7 @@ def test_staff_see_the_transfers_of_a_transaction_before_they_record_it(
     assert not Refund.objects.exists()
     assert refund(staff, due, tx_hash=tx_hash) == ["1 refunds recorded and confirmed on the chain."]
     for place in ("/admin/payments/refund/", f"{PAYMENTS}{due.pk}/change/"):
-        assert f'<span title="{stranger}">' in staff.get(place).content.decode()
+        assert f'<span class="id" title="{stranger}">' in staff.get(place).content.decode()
 
 
 @pytest.mark.exhaustive
