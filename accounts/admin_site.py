@@ -24,7 +24,8 @@ from framework.data_files import read_toml
 from framework.db import actor
 
 MIN_TERM_LENGTH, MAX_TERM_LENGTH = 2, 200
-INDEX_GROUPS = read_toml(Path(__file__).with_name("admin_groups.toml"))["groups"]
+_LISTS = read_toml(Path(__file__).with_name("admin_groups.toml"))
+INDEX_GROUPS, MOST_USED = _LISTS["groups"], _LISTS["most_used"]
 
 
 # Pages of allauth that would show the secrets of second factors. The user page replaces them.
@@ -75,7 +76,9 @@ class TablewireAdminSite(AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         counts = list(self.pending_counts(request))
+        found = {each["model"]._meta.label: each for group in self.get_app_list(request) for each in group["models"]}
         context = {
+            "most_used": [found[model] for model in MOST_USED if model in found],
             "waiting": [count for count in counts if count.number],
             "clear": [count for count in counts if not count.number],
             "saved_filters": list(saved_filters.list_all(self, request)),

@@ -102,7 +102,7 @@ class AccountAdmin(BoundedActions):
 
     list_display = ["name", "state", "created_at", "closed_at"]
     search_fields = ["name__unaccent", "members__email"]
-    search_help_text = "Part of the name, or of a member's email address"
+    search_help_text = "Name, or email of a member"
     is_in_site_search = True
     ordering = ["name", "id"]
     readonly_fields = ["id", "state", "created_at", "closed_at"]

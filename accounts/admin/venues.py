@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -10,10 +11,11 @@ from django.utils.safestring import SafeString
 
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.forms.venue import VenueForm
-from accounts.models import Account, Venue
+from accounts.models import Account, Event, Venue
 from accounts.tenancy import staff_access
 from framework.admin.badges import badge
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
+from framework.timezones import zone
 
 
 def get_dashboard_url(venue: Venue) -> str:
@@ -48,12 +50,12 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     """Restaurants of accounts."""
 
     form = VenueForm
-    list_display = ["name", "kind", "account", "timezone", "currency", "dashboard_link"]
+    list_display = ["name", "kind", "account", "timezone", "currency", "last_activity", "short_dashboard_link"]
     list_select_related = ["account"]
     object_history_template = "admin/venue_history.html"
     list_filter = ["is_sandbox"]
     search_fields = ["name__unaccent", "account__name__unaccent"]
-    search_help_text = "Id (ven_…), or part of the name of the venue or the account"
+    search_help_text = "Venue, account or id (ven_…)"
     is_in_site_search = True
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]
@@ -87,6 +89,26 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
         ("Booking page", {"fields": ["is_bookable_online", "proves_guests"]}),
         ("Record", {"classes": ["collapse"], "fields": ["id", "created_at"]}),
     ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Venue]:
+        newest = Event.objects.filter(venue=OuterRef("pk")).order_by("-created_at", "-id").values("created_at")[:1]
+        venues: QuerySet[Venue] = super().get_queryset(request)
+        return venues.annotate(last_event_at=Subquery(newest))
+
+    @admin.display(description="Last activity")
+    def last_activity(self, venue: Any) -> str | None:
+        """The day of its newest event."""
+        at = venue.last_event_at
+        return at and f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}"
+
+    @admin.display(description="Open")
+    def short_dashboard_link(self, venue: Venue) -> SafeString | None:
+        url = get_dashboard_url(venue)
+        return (
+            format_html('<a href="{}">Dashboard<span class="visually-hidden"> of {}</span></a>', url, venue)
+            if url
+            else None
+        )
 
     @admin.display(description="Kind", ordering="is_sandbox")
     def kind(self, venue: Venue) -> SafeString:

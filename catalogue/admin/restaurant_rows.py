@@ -36,7 +36,7 @@ class RestaurantRowsAdmin(LargeTableAdmin):
     list_select_related = ["restaurant"]
     # The field shows the search box; `get_search_results` searches.
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Part of the restaurant's name, at least three letters, or its complete slug"
+    search_help_text = "Restaurant: name or slug"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

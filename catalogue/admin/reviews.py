@@ -1,5 +1,6 @@
 """Reviews in the back office."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -12,9 +13,24 @@ from django.utils.text import Truncator
 
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin, restaurant_link
 from catalogue.history import publish
+from catalogue.insights.analysis.aspect_lexicon import LANGUAGES
 from catalogue.models import Review
 from catalogue.reviews import aggregates
+from framework.admin.list_filters import option_filter
 from framework.admin.read_only import ReadOnlyAdmin
+
+
+def matching(**conditions: object) -> Callable[[Any], Any]:
+    return lambda rows: rows.filter(**conditions)
+
+
+# Fixed options: to read the values from the table would scan it.
+STARS_FILTER = option_filter(
+    "stars", "stars", {str(stars): (f"{stars} ★", matching(stars=stars)) for stars in range(5, 0, -1)}
+)
+LANGUAGE_FILTER = option_filter(
+    "language", "lang", {code: (name, matching(lang=code)) for code, name in LANGUAGES.items()}
+)
 
 
 class ReviewForm(forms.ModelForm[Review]):
@@ -36,7 +52,9 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     """
 
     form = ReviewForm
-    list_display = ["beginning", "stars_shown", "place", "author", "lang", "source", "created_at"]
+    list_display = ["beginning", "stars_shown", "place", "author", "language", "source_name", "written"]
+    list_filter = [STARS_FILTER, LANGUAGE_FILTER, "source"]
+    shows_first_filter = True
     list_select_related = ["restaurant", "source"]
     editable_fields = ("author", "lang", "text", "owner_reply", "owner_replied_at", "reply_locked")
     fields = [
@@ -59,6 +77,19 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
             review.stars,
             "★" * review.stars + "☆" * (5 - review.stars),
         )
+
+    @admin.display(description="Language", ordering="lang")
+    def language(self, review: Review) -> str:
+        return LANGUAGES.get(review.lang, review.lang)
+
+    @admin.display(description="Source", ordering="source")
+    def source_name(self, review: Review) -> SafeString:
+        """The key, which is short; the tooltip is the name."""
+        return format_html('<span title="{}">{}</span>', review.source, review.source_id)
+
+    @admin.display(description="Written")
+    def written(self, review: Review) -> str:
+        return f"{review.created_at:%Y-%m-%d}"
 
     @admin.display(description="Restaurant")
     def place(self, review: Review) -> SafeString:

@@ -74,12 +74,13 @@ class LargeTableAdmin(BoundedActions):
     """A list for millions of rows: counted by estimate, ordered and searched by indexes.
 
     `sortable_by` names the columns that an index orders; sorting by others would read all rows. An empty list shows
-    the text `empty_hint`.
+    the text `empty_hint`. With `shows_first_filter` the first filter is above the list, outside of "Filters".
     """
 
     # Of each statement of a list.
     STATEMENT_TIMEOUT_MS: ClassVar[int] = 2_000
     empty_hint = ""
+    shows_first_filter: ClassVar[bool] = False
 
     paginator: ClassVar[type[Paginator[Any]]] = EstimatedPaginator
     show_full_result_count = False

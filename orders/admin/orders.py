@@ -23,6 +23,7 @@ from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.forms.optimistic_concurrency import ChangedFieldsForm
+from framework.timezones import zone
 from orders import commands, pricing
 from orders.models import Order, OrderItem, OrderNumber, Orders
 
@@ -90,13 +91,14 @@ class OrderAdmin(LargeTableAdmin):
 
     form = OrderForm
     list_display = [
-        *("name", "status_badge", "venue", "customer_id", "payment_method"),
-        *("in_total", "created_at"),
+        *("name", "status_badge", "customer", "venue", "payment_method"),
+        *("in_total", "placed"),
     ]
     list_select_related = ["venue"]
     list_filter = ["status", "business_date"]
+    shows_first_filter = True
     search_fields = ["customer_id", "venue__name__unaccent"]
-    search_help_text = "Id (ord_…), number (#17), customer id, or name of the venue"
+    search_help_text = "Number, venue, customer or id (ord_…)"
     is_in_site_search = True
     ordering = ["-created_at", "-id"]
     date_hierarchy = "business_date"
@@ -151,7 +153,16 @@ class OrderAdmin(LargeTableAdmin):
 
     @admin.display(description="Order", ordering="number")
     def name(self, order: Order) -> str:
-        return str(order)
+        return f"#{order.number}"
+
+    @admin.display(description="Customer", ordering="customer_id")
+    def customer(self, order: Order) -> str:
+        return order.customer_id
+
+    @admin.display(description="Placed, local time", ordering="created_at")
+    def placed(self, order: Order) -> str:
+        """The day whose number it has, and the time: both by the clock of the venue."""
+        return f"{order.created_at.astimezone(zone(order.venue.timezone)):%Y-%m-%d %H:%M}"
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:

@@ -1,7 +1,7 @@
 """Columns and filters that the payments admin pages share."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -33,25 +33,6 @@ class AddressSearch(PublicIdSearch):
 
 class AddressSearchAdmin(AddressSearch, ReadOnlyAdmin):
     """A read-only admin that is searched by addresses and hashes."""
-
-
-def option_filter(
-    label: str, parameter: str, options: Mapping[str, tuple[str, Callable[[Any], Any]]]
-) -> type[admin.SimpleListFilter]:
-    """Return a filter with fixed options: {value: (label, filter of the queryset)}."""
-
-    class OptionFilter(admin.SimpleListFilter):
-        title = label
-        parameter_name = parameter
-
-        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-            return [(value, label) for value, (label, _) in options.items()]
-
-        def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-            option = options.get(self.value() or "")
-            return option[1](queryset) if option else queryset
-
-    return OptionFilter
 
 
 def column(

@@ -8,9 +8,10 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from framework.admin.badges import COLOURS, badge
+from framework.admin.list_filters import option_filter
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.admin.columns import AddressSearchAdmin
 from payments.formatting import format_time
 from payments.models import Payment, PaymentEvent
 from payments.models.payments import PREFIX

@@ -17,11 +17,12 @@ from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, Assi
 from accounts.api_keys.authentication import get_staff_actor
 from framework import public_ids
 from framework.admin.action_confirmation import render_confirmation
+from framework.admin.list_filters import option_filter
 from framework.admin.pending_counts import PendingCount
 from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.admin.columns import AddressSearchAdmin
 from payments.admin.payment_events import EventInline, state_badge
 from payments.admin.refunds import RefundInline
 from payments.chain.rpc import RpcUnavailable
@@ -117,7 +118,7 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
         "assignee",
     ]
-    empty_hint = "Each paid request adds a row."
+    empty_hint = "Each paid request adds a row. No refunds are due."
     list_filter = [
         option_filter("refund due", "refund", REFUND_DUE_FILTERS),
         AssigneeFilter,
@@ -127,7 +128,7 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
     ]
     search_fields = ["tx_hash__exact", "payer__exact"]
     is_in_site_search = True
-    search_help_text = "Complete payment id (pay_...), transaction hash or payer address"
+    search_help_text = "Payment id, hash or payer"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
     actions = ["mark_refund_due", "record_refund", "write_off", *ASSIGNMENT_ACTIONS]

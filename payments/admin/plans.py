@@ -14,7 +14,8 @@ from framework.admin.action_confirmation import confirmed_action
 from framework.admin.badges import badge
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
-from payments.admin.columns import AddressSearch, option_filter, report_changes, short_with_title
+from framework.admin.list_filters import option_filter
+from payments.admin.columns import AddressSearch, report_changes, short_with_title
 from payments.formatting import format_amount
 from payments.models import Plan, TierTerms
 from payments.tiers import terms

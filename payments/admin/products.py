@@ -18,9 +18,10 @@ from django.utils.safestring import SafeString
 from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import confirmed_action
 from framework.admin.domain_error_forms import DomainErrorAdmin
+from framework.admin.list_filters import option_filter
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
-from payments.admin.columns import Column, column, option_filter, report_changes
+from payments.admin.columns import Column, column, report_changes
 from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes

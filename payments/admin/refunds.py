@@ -11,9 +11,10 @@ from django.utils.safestring import SafeString
 from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.badges import badge
+from framework.admin.list_filters import option_filter
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.admin.columns import AddressSearchAdmin
 from payments.formatting import format_time
 from payments.ledger import transitions
 from payments.models import Refund
@@ -69,7 +70,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
     ]
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
     id_columns: ClassVar = {PREFIX: "payment_id"}
-    search_help_text = "Complete transaction hash or payer address"
+    search_help_text = "Transaction hash or payer"
     ordering = ["-pk"]
     actions = ["delete_refund_records"]
     amount = columns.column("amount_usdc", "Amount", columns.usdc)

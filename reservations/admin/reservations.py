@@ -69,9 +69,10 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     form = ReservationForm
     list_display = ["name", "status_label", "when", "guests", "table_names", "venue", "code"]
     list_select_related = ["venue"]
+    shows_first_filter = True
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name__unaccent", "customer_email", "customer_phone"]
-    search_help_text = "Id (res_…), code, name, email address or phone number"
+    search_help_text = "Name, code, email, phone or id (res_…)"
     is_in_site_search = True
     ordering = ["-starts_at", "-id"]
     date_hierarchy = "date"

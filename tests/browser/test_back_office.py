@@ -87,16 +87,40 @@ def test_the_back_office_has_nothing_against_it_and_fits_a_phone(
         assert (path, overflows(page)) == (path, False)
         page.set_viewport_size(DESK)
     page.goto("/admin/accounts/apikey/")
-    # On a phone the actions take no room until there is a row for them.
+    # The actions take no room until there is a row for them.
+    assert not page.locator("select[name=action]").is_visible()
     page.set_viewport_size(PHONE)
     assert not page.locator("select[name=action]").is_visible()
     page.locator("#result_list tbody input[type=checkbox]").first.check()
     assert page.locator("select[name=action]").is_visible()
     page.set_viewport_size(DESK)
-    page.locator("#result_list tbody input[type=checkbox]").first.check()
+    assert offences(page, every_impact=True) == []
     page.locator("select[name=action]").select_option("revoke")
     page.locator(".actions button").first.click()
     page.locator("input[name=confirmed]").wait_for()
     assert offences(page, every_impact=True) == []
     page.set_viewport_size(PHONE)
     assert not overflows(page)
+
+
+def test_a_phone_opens_the_lists_from_the_header(visit: Callable[..., "Page"], site: Up) -> None:
+    page = visit()
+    superuser(page, site)
+    page.goto("/admin/orders/order/")
+    lists = page.get_by_role("navigation", name="Lists")
+    assert lists.is_visible()
+    page.set_viewport_size(PHONE)
+    assert not lists.is_visible()
+    page.get_by_role("button", name="Lists").click()
+    assert offences(page, every_impact=True) == []
+    lists.get_by_role("link", name="Reservations").click()
+    page.wait_for_url("**/admin/reservations/reservation/")
+    assert not lists.is_visible()
+
+
+def test_a_list_without_scripts_shows_its_navigation_and_actions(visit: Callable[..., "Page"], site: Up) -> None:
+    page = visit(java_script_enabled=False)
+    superuser(page, site)
+    page.goto("/admin/orders/order/")
+    assert page.get_by_role("navigation", name="Lists").is_visible()
+    assert page.locator("select[name=action]").is_visible()

@@ -89,9 +89,10 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     list_display = [*("name", "status_shown", "place", "cuisine", "rating_shown", "updated_at")]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnparsedHoursFilter]
+    shows_first_filter = True
     search_fields = ["slug"]
     is_in_site_search = True
-    search_help_text = "Part of the name, at least three letters (case and accents are ignored), or the complete slug"
+    search_help_text = "Name (3 letters) or slug"
     autocomplete_fields = ["cuisine"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [FlowRuleInline, SourceRecordInline]

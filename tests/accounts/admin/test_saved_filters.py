@@ -108,7 +108,14 @@ def test_filters_are_folded_until_one_is_chosen_and_only_then_saved(venue: Venue
     support = our_staff("Support")
     folded = support.get(ORDERS).content.decode()
     assert ('<details class="filters" id="changelist-filter">' in folded, "Save filter" in folded) == (True, False)
-    chosen = support.get(f"{ORDERS}?status__exact=pending").content.decode()
+    chosen = builders.staff().get("/admin/reservations/table/?is_active__exact=1").content.decode()
     assert ('id="changelist-filter" open>' in chosen, "Save filter" in chosen) == (True, True)
-    assert '<span class="chosen"><span>Status</span> Pending</span>' in chosen
+    assert '<span class="chosen"><span>Active</span> Yes</span>' in chosen
     assert "Nothing matches" in chosen
+
+
+def test_the_first_filter_of_orders_is_always_above_the_list(venue: Venue) -> None:
+    chosen = our_staff("Support").get(f"{ORDERS}?status__exact=pending").content.decode()
+    first = chosen[chosen.index('<div class="first-filter">') :]
+    assert '<a href="?status__exact=pending" aria-current="true">Pending</a>' in first
+    assert ('id="changelist-filter" open>' in chosen, "Save filter" in chosen) == (False, True)

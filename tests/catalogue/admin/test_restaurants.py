@@ -257,7 +257,7 @@ def test_a_run_of_an_importer_tells_its_rows_in_one_line(staff: Client, place: R
 
 
 def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
-    assert "No rows yet. POST /v1/restaurants/{slug}/reports creates reports." in page(
+    assert "<b>No reports yet.</b> POST /v1/restaurants/{slug}/reports creates reports." in page(
         staff, address(Report, "changelist")
     )
 

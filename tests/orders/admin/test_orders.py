@@ -43,6 +43,14 @@ def test_a_list_of_orders_costs_the_same_for_one_and_for_forty(
             assert staff.get(ORDERS).status_code == 200
 
 
+def test_the_number_and_the_time_of_an_order_are_of_the_day_of_its_venue(staff: Client) -> None:
+    venue = builders.venue(timezone="Asia/Tokyo")
+    builders.order(venue, now=datetime(2026, 11, 21, 23, 35, tzinfo=UTC))
+    page = staff.get(ORDERS).content.decode()
+    assert ">#1</a>" in page
+    assert ">2026-11-22 08:35</td>" in page
+
+
 @pytest.mark.parametrize("query", ["q=cust_123", "q=trattoria", "status__exact=pending", "business_date__year=2026"])
 def test_orders_are_found(staff: Client, venue: Venue, query: str) -> None:
     builders.order(venue, now=NOON)
@@ -266,6 +274,6 @@ def test_an_order_shows_money_as_its_bill_does(staff: Client) -> None:
     order = builders.order(venue)
     page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
     for amount in ("950", "1900", "1727", "173"):
-        assert f">{amount}<" in page
+        assert f">{amount} JPY<" in page
     assert "1900.000" not in page
-    assert ">1900<" in staff.get(ORDERS).content.decode()
+    assert ">1900 JPY<" in staff.get(ORDERS).content.decode()

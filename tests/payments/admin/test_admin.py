@@ -165,7 +165,7 @@ def test_staff_see_the_transfers_of_a_transaction_before_they_record_it(
     assert not Refund.objects.exists()
     assert refund(staff, due, tx_hash=tx_hash) == ["1 refunds recorded and confirmed on the chain."]
     for place in ("/admin/payments/refund/", f"{PAYMENTS}{due.pk}/change/"):
-        assert f'<span title="{stranger}">' in staff.get(place).content.decode()
+        assert f'<span class="id" title="{stranger}">' in staff.get(place).content.decode()
 
 
 @pytest.mark.exhaustive
@@ -229,6 +229,13 @@ def test_staff_mark_refunds_due_with_a_reason_and_a_confirmation(staff: Client) 
 
 
 @pytest.mark.exhaustive
+def test_refunds_due_have_no_buttons_while_there_are_none(staff: Client) -> None:
+    page = staff.get(PAYMENTS).content.decode()
+    assert ("Refunds due now" in page, "No refunds are due." in page) == (False, True)
+    refund_due(1)
+    assert "Refunds due now" in staff.get(PAYMENTS).content.decode()
+
+
 def test_refunds_due_are_summed_above_the_list_and_exported_as_csv(staff: Client) -> None:
     other = "0x" + "cd" * 20
     first, second = (
