@@ -48,13 +48,8 @@ def compare_hours(now: Callable[[int], Value], before: Callable[[int], Value]) -
     ]
 
 
-def build_chart(
-    title: str, rows: Sequence[Compared], *, format_value: Callable[[Value], str], empty_text: str = ""
-) -> dict[str, Any]:
-    """Return the context of accounts/week_chart.html: the chart, its sums, and the rows of its table.
-
-    With an `empty_text`, there is no chart until there is a value of now.
-    """
+def build_chart(title: str, rows: Sequence[Compared], *, format_value: Callable[[Value], str]) -> dict[str, Any]:
+    """Return the context of accounts/week_chart.html: the chart, its sums, and the rows of its table."""
     columns = [
         Column(
             _("%(name)s: %(value)s, a week before %(before)s")
@@ -66,12 +61,10 @@ def build_chart(
         for row in rows
     ]
     highest = max([Decimal(0), *(Decimal(value) for row in rows for value in (row.value, row.before))])
-    has_chart = any(row.value for row in rows) if empty_text else highest > 0
     layout = replace(CHART, left=CHART.left + DIGIT_WIDTH * len(f"{highest:.0f}0"))
     return {
         "title": title,
-        "chart": bar_chart(columns, layout, whole_numbers=True) if has_chart else None,
-        "empty_text": empty_text,
+        "chart": bar_chart(columns, layout, whole_numbers=True) if highest else None,
         "value": format_value(sum(row.value for row in rows)),
         "before": format_value(sum(row.before for row in rows)),
         "rows": [(row.name, format_value(row.value), format_value(row.before)) for row in rows],

@@ -52,7 +52,7 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     """
 
     form = ReviewForm
-    list_display = ["beginning", "stars_shown", "place", "author", "language", "source_name", "written"]
+    list_display = ["beginning", "stars_shown", "place", "author", "language", "written"]
     list_filter = [STARS_FILTER, LANGUAGE_FILTER, "source"]
     shows_first_filter = True
     list_select_related = ["restaurant", "source"]
@@ -81,11 +81,6 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     @admin.display(description="Language", ordering="lang")
     def language(self, review: Review) -> str:
         return LANGUAGES.get(review.lang, review.lang)
-
-    @admin.display(description="Source", ordering="source")
-    def source_name(self, review: Review) -> SafeString:
-        """The key, which is short; the tooltip is the name."""
-        return format_html('<span title="{}">{}</span>', review.source, review.source_id)
 
     @admin.display(description="Written")
     def written(self, review: Review) -> str:

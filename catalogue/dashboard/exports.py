@@ -97,7 +97,7 @@ class OrderForm(forms.Form):
     status = forms.ChoiceField(
         required=False,
         choices=[("", pgettext_lazy("filter", "Any")), *Restaurant.Status.choices],
-        label=gettext_lazy("Status of the restaurants"),
+        label=gettext_lazy("Restaurant status"),
     )
     updated_since = forms.DateTimeField(
         label=gettext_lazy("Changed since"),
@@ -106,7 +106,7 @@ class OrderForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     groups = forms.MultipleChoiceField(
-        label=gettext_lazy("Field groups in addition to the core fields (restaurants)"),
+        label=gettext_lazy("Fields besides core"),
         choices=[(name, name) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
         required=False,
         widget=forms.CheckboxSelectMultiple,

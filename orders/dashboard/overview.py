@@ -36,18 +36,15 @@ def show_week(request: PageRequest) -> HttpResponse:
             return format_money(Decimal(value), venue.currency) or "0"
         return ngettext("%(count)s order", "%(count)s orders", int(value)) % {"count": value}
 
+    charts = [
+        build_chart(_("Sales by day"), compare_days(today, lambda day: value_of(days[day])), format_value=format_value)
+    ]
+    by_hour = compare_hours(lambda hour: value_of(hours[hour]), lambda hour: value_of(hours_before[hour]))
+    # Before the first sale of a day it says nothing.
+    if any(row.value for row in by_hour):
+        charts.append(build_chart(_("Sales by hour today"), by_hour, format_value=format_value))
     context = {
-        "charts": [
-            build_chart(
-                _("Sales by day"), compare_days(today, lambda day: value_of(days[day])), format_value=format_value
-            ),
-            build_chart(
-                _("Sales by hour today"),
-                compare_hours(lambda hour: value_of(hours[hour]), lambda hour: value_of(hours_before[hour])),
-                format_value=format_value,
-                empty_text=_("No sales yet today."),
-            ),
-        ],
+        "charts": charts,
         "best_sellers": list(reports.list_dishes(venue, week, ranks=BEST_SELLERS))[:BEST_SELLERS],
         "channels": reports.count_channels(venue, week),
     }

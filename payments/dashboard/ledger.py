@@ -90,7 +90,7 @@ class LimitForm(forms.ModelForm[Billing]):
         coerce=int,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label=gettext_lazy("Email the owners when so much is used"),
+        label=gettext_lazy("Email the owners at"),
         help_text=gettext_lazy("One email a month for each."),
     )
 

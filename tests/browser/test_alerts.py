@@ -32,7 +32,7 @@ def test_a_member_chooses_alerts_and_a_push_is_shown(visit: "Callable[..., Page]
     page.get_by_text("Alerts saved.").wait_for()
     assert page.get_by_role("checkbox", name="New order Email").is_checked()
     assert not page.get_by_role("checkbox", name="New order Browser").is_checked()
-    assert page.get_by_role("button", name="Show notifications in this browser").is_visible()
+    assert page.get_by_role("button", name="Turn on in this browser").is_visible()
 
     # What a push service does: there is none here.
     devtools = page.context.new_cdp_session(page)

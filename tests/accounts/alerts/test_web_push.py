@@ -208,7 +208,8 @@ def test_a_browser_that_has_subscribed_with_another_key_is_removed_and_the_page_
         assert send(NOW + timedelta(minutes=1)) == 0
     assert not PushDevice.objects.exists()
     page = client.get(f"/dashboard/{venue.public_id}/alerts").content.decode()
-    assert "None of your browsers shows notifications yet." in page
+    assert "Turn on in this browser" in page
+    assert "Your browsers" not in page
 
 
 def test_a_browser_cannot_name_an_address_of_our_network(venue: Venue, member: Membership, settings: Settings) -> None:
