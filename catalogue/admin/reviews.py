@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from babel import Locale
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
@@ -13,7 +14,6 @@ from django.utils.text import Truncator
 
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin, restaurant_link
 from catalogue.history import publish
-from catalogue.insights.analysis.aspect_lexicon import LANGUAGES
 from catalogue.models import Review
 from catalogue.reviews import aggregates
 from framework.admin.list_filters import option_filter
@@ -28,8 +28,11 @@ def matching(**conditions: object) -> Callable[[Any], Any]:
 STARS_FILTER = option_filter(
     "stars", "stars", {str(stars): (f"{stars} ★", matching(stars=stars)) for stars in range(5, 0, -1)}
 )
+LANGUAGE_NAMES = Locale("en").languages
 LANGUAGE_FILTER = option_filter(
-    "language", "lang", {code: (name, matching(lang=code)) for code, name in LANGUAGES.items()}
+    "language",
+    "lang",
+    {code: (LANGUAGE_NAMES[code], matching(lang=code)) for code in ("en", "de", "fr", "es", "it", "da", "ja")},
 )
 
 
@@ -80,7 +83,7 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
 
     @admin.display(description="Language", ordering="lang")
     def language(self, review: Review) -> str:
-        return LANGUAGES.get(review.lang, review.lang)
+        return LANGUAGE_NAMES.get(review.lang, review.lang)
 
     @admin.display(description="Written")
     def written(self, review: Review) -> str:

@@ -268,7 +268,8 @@ def inline_markdown(text: str) -> SafeString:
 
 def render_table_open(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
     style = " ".join(("table", *tokens[index].attrs.values()))
-    return f'<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="{style}">'
+    number = sum(token.type == "table_open" for token in tokens[: index + 1])
+    return f'<div class="table-frame" tabindex="0" role="region" aria-label="Table {number}"><table class="{style}">'
 
 
 def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:

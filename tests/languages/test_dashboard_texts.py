@@ -30,7 +30,8 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 TERMS = """Europe Rome Nov Okt ms req rk test DEMO URL USDC GET POST PUT PATCH DELETE Free Pro Premium Enterprise
     order orders reservation reservations menu item table webhook write read created updated changed completed
     cancelled reopened confirmed sold out finished stage port ping person BKQC Walk in
-    credit debit card cash wallet bank transfer voucher online usdc export xx Service Unavailable accepted de"""
+    credit debit card cash wallet bank transfer voucher online usdc export xx
+    ai insight context csv gz jsonl parquet core Service Unavailable accepted de"""
 # What allauth says in Dutch.
 ALLAUTH = "Je moet eerst je mailadres verifiëren voordat je twee factor authenticatie kunt activeren"
 

@@ -152,6 +152,7 @@ RIGHTS = {
 BACK_OFFICE = {
     ("accounts.apikey", "Support"): "revoke revoke_families",
     ("accounts.webhookdelivery", "Support"): "resend",
+    ("accounts.webhookendpoint", "Support"): "take release assign",
     ("orders.order", "Support"): "reopen",
 }
 # Pages below /dashboard about the user who requests them, and the page of an invitation.

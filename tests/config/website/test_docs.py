@@ -113,7 +113,7 @@ def test_a_guide_has_its_contents_under_the_title_and_numbers_aligned_right() ->
     )
     assert '<th class="number">Standard</th>' in text
     assert re.search(r'<td class="number" data-label="Pro">0\.0015</td>', text)
-    assert " style=" not in text
+    assert "style=" not in text
 
 
 def test_examples_have_the_address_of_this_server(settings: LazySettings) -> None:
