@@ -28,7 +28,7 @@ def matching(**conditions: object) -> Callable[[Any], Any]:
 STARS_FILTER = option_filter(
     "stars", "stars", {str(stars): (f"{stars} ★", matching(stars=stars)) for stars in range(5, 0, -1)}
 )
-LANGUAGE_NAMES = Locale("en").languages
+LANGUAGE_NAMES: Mapping[str, str] = Locale("en").languages
 LANGUAGE_FILTER = option_filter(
     "language",
     "lang",

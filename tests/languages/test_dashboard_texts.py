@@ -31,7 +31,7 @@ TERMS = """Europe Rome Nov Okt ms req rk test DEMO URL USDC GET POST PUT PATCH D
     order orders reservation reservations menu item table webhook write read created updated changed completed
     cancelled reopened confirmed sold out finished stage port ping person BKQC Walk in
     credit debit card cash wallet bank transfer voucher online usdc export xx
-    ai insight context csv gz jsonl parquet core Service Unavailable accepted de"""
+    ai insight context reviews photos history csv gz jsonl parquet core Service Unavailable accepted de"""
 # What allauth says in Dutch.
 ALLAUTH = "Je moet eerst je mailadres verifiëren voordat je twee factor authenticatie kunt activeren"
 

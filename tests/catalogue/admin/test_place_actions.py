@@ -94,8 +94,8 @@ def test_who_is_merged_or_erased_is_marked_and_no_action_changes_it(staff: Clien
     catalogue_places.erase(erased, actor="staff:7", now=builders.NOW)
     before = list(Restaurant.objects.exclude(pk=stored.pk).order_by("pk").values_list("version", "status"))
     page = staff.get(address(Restaurant, "changelist")).content.decode()
-    assert '>Merged</span>' in page
-    assert '>Erased</span>' in page
+    assert ">Merged</span>" in page
+    assert ">Erased</span>" in page
     response = act(staff, "close_temporarily", stored, lost, erased)
     assert "1 restaurant will be marked" in response.content.decode()
     done = act(staff, "close_temporarily", stored, lost, erased, confirmed="Yes")
