@@ -1,6 +1,6 @@
 """Reviews in the back office."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from babel import Locale
