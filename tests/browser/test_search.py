@@ -33,7 +33,7 @@ def test_the_slash_key_focuses_the_box_at_a_desk_and_on_a_phone(visit: Callable[
         # Another try needs no menu.
         assert page.locator("main .search input").is_visible() == (size == PHONE)
         page.goto(f"{home}/search?q=an")
-        page.get_by_role("link", name="All matching orders").wait_for()
+        page.get_by_role("link", name="All matches: Orders").wait_for()
         assert (offences(page), overflows(page)) == ([], False)
     other = visit()
     admin: dict[str, Any] = site.record["admin"]
