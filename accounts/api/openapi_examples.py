@@ -1,4 +1,4 @@
-"""Examples of events for the OpenAPI document; a test compares them with an answer."""
+"""Examples of events for the OpenAPI document."""
 
 from drf_spectacular.utils import OpenApiExample
 
