@@ -1,5 +1,6 @@
 """The list of a venue's events, by which programs catch up with what they have missed."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -40,7 +41,7 @@ class EventParams(QueryParams):
 
     type = ListParam(
         required=False,
-        of="|".join(SCOPES),
+        of="|".join(map(re.escape, SCOPES)),
         max_length=300,
         hint=f"These must be some of: {', '.join(SCOPES)}, with commas between them.",
         help_text="Only events of these types, with commas between them.",

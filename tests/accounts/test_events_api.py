@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import threading
 from datetime import UTC, datetime, timedelta
 from time import sleep
@@ -13,6 +14,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from accounts.api import openapi_examples
 from accounts.models import Event, EventType, Venue
 from accounts.webhooks import http_client, outbox
 from framework.public_ids import encode
@@ -40,6 +42,7 @@ def ids(body: Any) -> list[str]:
 def test_an_event_is_the_body_of_its_webhook_with_its_id(venue: Venue) -> None:
     event = record(venue, id="ord_1", status="pending")
     (found,) = get(builders.client(venue))["data"]
+    assert found.keys() == openapi_examples.EVENT.keys()
     assert found == {
         "id": event.public_id,
         "type": "order.created",
@@ -72,6 +75,15 @@ def test_pages_follow_each_other_and_the_last_cursor_continues_with_what_comes_l
     assert (ids(idle), idle["pagination"]["has_more"]) == ([], False)
     new = record(venue, at=timezone.now()).public_id
     assert ids(get(api, f"?limit=3&cursor={idle['pagination']['next_cursor']}")) == [new]
+
+
+def test_the_link_to_the_first_page_is_one_that_the_list_accepts(venue: Venue) -> None:
+    api = builders.client(venue)
+    old = [record(venue, at=NOON + timedelta(seconds=second)).public_id for second in range(3)]
+    cursor = get(api, "?limit=2")["pagination"]["next_cursor"]
+    link = api.get(f"/api/v1/events?limit=2&cursor={cursor}")["Link"]
+    (first,) = re.findall(r'<[^?]+([^>]+)>; rel="first"', link)
+    assert ids(get(api, first)) == old[:2]
 
 
 def test_an_event_that_commits_late_is_not_missed(venue: Venue) -> None:
@@ -119,6 +131,7 @@ def test_a_key_sees_the_events_whose_records_it_may_read(venue: Venue) -> None:
     ("query", "param"),
     [
         ("?type=order.lost", "type"),
+        ("?type=order-created", "type"),
         ("?type=webhook.ping", "type"),
         ("?subject=abc", "subject"),
         ("?after=evt_1", "after"),

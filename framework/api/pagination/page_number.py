@@ -98,7 +98,7 @@ def cursor_response(
 ) -> HttpResponse:
     """The response to `cursor`, which has neither a number nor a total. `params` are those of the query string."""
     others = {name: value for name, value in params.items() if name != "cursor"}
-    queries_by_rel = {"first": {**others, "page": "1"}}
+    queries_by_rel = {"first": others}
     if next_cursor:
         queries_by_rel["next"] = {**others, "cursor": next_cursor}
     links = ", ".join(

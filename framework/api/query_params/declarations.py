@@ -146,7 +146,7 @@ class ParsedTextParam(TextField):
 
 
 class ListParam(ParsedTextParam):
-    """Comma-separated values, parsed to a tuple without duplicates."""
+    """Comma-separated values, parsed to a tuple without duplicates. `of` is the regular expression of a value."""
 
     def __init__(self, *, of: str, **options: Any) -> None:
         self.of = of
