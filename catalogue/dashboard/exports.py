@@ -116,10 +116,9 @@ class OrderForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     groups = forms.MultipleChoiceField(
-        label=gettext_lazy("Extra fields"),
+        label=gettext_lazy("Extra fields of restaurants"),
         choices=[(name, GROUP_LABELS[name]) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
         required=False,
-        help_text=gettext_lazy("Of the dataset Restaurants."),
         widget=forms.CheckboxSelectMultiple,
     )
     since_export = forms.ChoiceField(

@@ -65,7 +65,9 @@ def test_the_list_counts_visits_and_neither_no_shows_nor_what_is_to_come(venue: 
     assert (found.visits, found.no_shows, found.reservations) == (2, 1, 5)
 
 
-@pytest.mark.parametrize(("hours", "arrival", "visits"), [(2, None, 0), (2, "seated", 1), (13, None, 1), (13, "no_show", 0)])
+@pytest.mark.parametrize(
+    ("hours", "arrival", "visits"), [(2, None, 0), (2, "seated", 1), (13, None, 1), (13, "no_show", 0)]
+)
 def test_a_party_that_nobody_has_marked_counts_from_twelve_hours_after_its_time(
     venue: Venue, hours: int, arrival: str | None, visits: int
 ) -> None:
