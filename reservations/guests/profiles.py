@@ -32,8 +32,8 @@ CONTACT_HASH = KeyedHash("catalogue.offers.contact")
 # By venue: serializes changes of profiles and contacts.
 GUESTS_LOCK = AdvisoryLock("guests of a venue")
 IS_NO_SHOW = Q(arrival=Reservation.Arrival.NO_SHOW)
-# A reservation that staff have not marked counts as a visit from so long after its time: until then the party may still
-# come, and restaurants that mark no arrivals have visits too.
+# A reservation that staff have not marked counts as a visit from so long after its time: until then the party may
+# still come, and restaurants that mark no arrivals have visits too.
 UNMARKED_IS_VISIT_AFTER = timedelta(hours=12)
 
 
