@@ -252,7 +252,7 @@ def test_guides_are_read_and_found(visit: Visit, scheme: str) -> None:
     read = page.locator(".contents [aria-current=location]")
     assert read.all_inner_texts() == ["The 402 answer"]
     page.locator("#tiers").evaluate("heading => heading.scrollIntoView()")
-    page.wait_for_function("document.querySelector('.contents [aria-current]').textContent === 'Tiers'")
+    read.filter(has_text="Tiers").wait_for()
     # The table of the prices is shown whole.
     assert page.locator(".table-frame").first.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
     page.set_viewport_size(PHONE)
