@@ -140,7 +140,7 @@ def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Ca
     page.goto(f"{menu}/categories/new")
     page.get_by_label("Name").first.fill("Pizza")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("More", exact=True).click()
+    page.get_by_text("Manage menu", exact=True).click()
     page.get_by_role("link", name="Modifier groups").click()
     page.get_by_role("link", name="Add a group").click()
     page.get_by_label("Name").first.fill("Size")
@@ -166,7 +166,7 @@ def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Ca
     page.get_by_role("textbox", name="Portions left of Margherita").fill("3")
     page.get_by_role("button", name="Set portions left of Margherita").click()
     page.get_by_text("Margherita: 3 left.").wait_for()
-    page.get_by_text("More", exact=True).click()
+    page.get_by_text("Manage menu", exact=True).click()
     page.get_by_role("link", name="Modifier groups").click()
     page.get_by_role("link", name="Size").click()
     addresses = [menu, f"{menu}/groups", page.url]
