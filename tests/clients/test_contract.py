@@ -87,8 +87,9 @@ def run(*words: str | Path, cwd: Path | None = None) -> str:
 def documented(language: str) -> str:
     """The program in the documentation."""
     page = (CLIENTS.parent / "docs" / "clients.md").read_text()
-    (block,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
-    return block
+    found = re.search(rf"```{language}\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    return found[1]
 
 
 @pytest.fixture(scope="session")
@@ -266,7 +267,7 @@ def test_the_hand_written_part_and_its_use_are_typed(python_client: Path, tmp_pa
     assert len(names) == 9
     shutil.copy(PROGRAMS / "contract.py", tmp_path)
     (tmp_path / "documented.py").write_text(documented("python"))
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--python-executable", python_client]
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--python-executable", str(python_client)]
     # From the folder of the programs, which are modules for mypy then.
     printed = run(*mypy, *(word for name in names for word in ("-m", name)), cwd=tmp_path)
     assert printed == "Success: no issues found in 9 source files\n"
