@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,28 @@ def test_requests_that_are_not_safe_to_repeat_are_sent_once(client: Client, venu
         found = client.run("sell_out", base_url=proxy.url, key=venue.key)
     assert [(sent.method, sent.idempotency_key) for sent in proxy.sent] == [("PATCH", None)]
     assert found == {"status": 503, "code": "unavailable", "param": None, "has_request_id": True}
+
+
+@pytest.mark.stack
+@pytest.mark.parametrize("language", ["python"])
+def test_errors_are_retried_if_they_pass_and_the_request_is_safe_to_repeat(client: Client) -> None:
+    in_an_hour, now = format_datetime(datetime.now(tz=UTC) + timedelta(hours=1)), format_datetime(datetime.now(tz=UTC))
+    expected = {
+        ("GET", "", 200, "1"): False,
+        ("GET", "", 404, ""): False,
+        ("GET", "", 400, "1"): True,
+        ("GET", "", 429, ""): True,
+        ("GET", "", 429, "3600"): False,
+        ("GET", "", 429, in_an_hour): False,
+        ("GET", "", 429, now): True,
+        ("GET", "", 503, ""): True,
+        ("POST", "", 503, "1"): False,
+        ("POST", "a-key", 503, "1"): True,
+        ("PATCH", "", 503, ""): False,
+        ("DELETE", "", 503, ""): True,
+    }
+    found = client.run("retried", base_url="http://127.0.0.1:1", key="rk_x", tries=list(expected))
+    assert found["retried"] == list(expected.values())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import httpx
 from tablewire_client import (
     ApiError,
     DataClient,
@@ -115,6 +116,16 @@ def sell_out(api: ManagementClient, given: dict[str, Any]) -> dict[str, Any]:
     except ApiError as error:
         return fields(error)
     return {}
+
+
+def retried(api: ManagementClient, given: dict[str, Any]) -> dict[str, Any]:
+    """Which first tries are followed by another, by method, key, status and Retry-After."""
+    found = []
+    for method, key, status, after in given["tries"]:
+        request = httpx.Request(method, given["base_url"], headers={"Idempotency-Key": key} if key else {})
+        response = httpx.Response(status, headers={"Retry-After": after} if after else {})
+        found.append(Retries().pause_s(request, response, 1) is not None)
+    return {"retried": found}
 
 
 def refused(api: ManagementClient, given: dict[str, Any]) -> dict[str, Any]:

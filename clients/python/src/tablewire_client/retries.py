@@ -32,6 +32,9 @@ class Retries:
         jitter = random.uniform(0, min(self.first_pause_s * 2 ** (tries - 1), self.max_pause_s))
         if isinstance(outcome, httpx.TransportError):
             return jitter
+        if not outcome.is_error:
+            # An export in progress is answered 200 with a Retry-After.
+            return None
         asked = retry_after_s(outcome)
         if asked is None:
             return jitter if outcome.status_code in (429, *SERVER_ERRORS) else None
