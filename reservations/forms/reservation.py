@@ -190,8 +190,8 @@ class NewStaffReservationForm(StaffReservationForm):
 
     is_confirmed = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Confirm at once"),
-        help_text=gettext_lazy("The guest is notified by email."),
+        label=gettext_lazy("Confirm now"),
+        help_text=gettext_lazy("Guests with an email address are notified."),
     )
 
 

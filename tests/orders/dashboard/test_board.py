@@ -379,7 +379,7 @@ def test_the_page_of_an_order_moves_it_back_to_its_former_stage(
     assert (button in text) == bool(former)
     style = "good" if order.stage == "ready" else "info"
     state = "New" if order.stage == "received" else order.stage.capitalize()
-    assert f'<span class="badge {style}">{state}</span></h1>' in text
+    assert f'<span class="badge {style}">{state}</span>' in text
     assert ("Marked ready" in text) == ("ready" in stages)
     if former:
         kitchen.post(at(venue, "/moves"), {"undo": f"{order.public_id} {former} {order.version}"})
