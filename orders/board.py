@@ -142,7 +142,7 @@ def sum_orders(orders: Orders) -> dict[str, Any]:
 
 
 def sum_today(venue: Venue, *, now: datetime) -> dict[str, Any]:
-    """Count the `pending` orders of any day and the `late` ones of them, and sum up those of `today`. Three queries."""
+    """Count the `pending` orders of any day and the `late` ones, and sum up those of `today`. Three queries."""
     orders, settings = Order.objects.of(venue), read_settings(venue)
     late_since = now + settings.prep - timedelta(minutes=settings.late_minutes)
     pending = orders.filter(status=Order.Status.PENDING).with_due_at(settings.prep)

@@ -605,3 +605,5 @@ def test_the_tiles_of_the_overview_count_as_the_board_and_sum_up_today_without_c
     values = [part.split("<")[0] for part in text.split('class="value">')[1:]]
     assert values == ["2", "€38.00"]
     assert "1 open, 1 completed" in text
+    # That of yesterday is over the red threshold of the board.
+    assert "1 late<" in text
