@@ -59,7 +59,7 @@ class Endpoint:
 
     @classmethod
     def group(cls, name: str) -> "Endpoint":
-        return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
+        return cls("get_restaurant", f"{RECORD}?fields={name}", "buy_parts", {"fields": [name]})
 
     @classmethod
     def batch(cls, name: str) -> "Endpoint":
@@ -80,7 +80,7 @@ ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
     "reviews": (
         Endpoint.group("reviews"),
         Endpoint("list_reviews", f"{RECORD}/reviews", "list_reviews"),
-        Endpoint("get_review", "/v1/reviews/{id}"),
+        Endpoint("get_review", "/v1/reviews/{id}", "get_review"),
         Endpoint.batch("reviews"),
     ),
     "photos": (

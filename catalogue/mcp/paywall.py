@@ -66,8 +66,8 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
 # work around a refusal by a new key.
 REPLACEMENTS: Mapping[type[ApiError], str] = {
     MissingCredentials: (
-        "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
-        " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
+        "This is for a proven wallet: your person has to connect this client with `Authorization: Bearer`, and the"
+        " session (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
     ),
     SignInRequired: (
         "Connect with a wallet session or an API key to list bookings. Without one, get_booking takes the"

@@ -19,7 +19,7 @@ from framework.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOU
 from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, SUPPORTED_VERSIONS, ClientProtocol
 from framework.mcp.resources import Completer, Completions, Prompt, Resource
 from framework.mcp.responses import MCPResponse, ToolResult, error_response, result_response
-from framework.mcp.tools import Tool, ToolCall, normalize_arguments
+from framework.mcp.tools import Tool, ToolCall
 
 logger = logging.getLogger("tablewire.mcp")
 
@@ -54,9 +54,10 @@ class Server:
     def tools_by_name(self) -> Mapping[str, Tool]:
         return {tool.name: tool for tool in self.tools}
 
-    @cached_property
-    def tool_definitions(self) -> orjson.Fragment:
-        return orjson.Fragment(orjson.dumps([tool.definition for tool in self.tools]))
+    @property
+    def tool_definitions(self) -> list[Mapping[str, Any]]:
+        """The tools as they are listed, with their current prices."""
+        return [tool.listed for tool in self.tools]
 
     @property
     def info(self) -> dict[str, Any]:
@@ -207,7 +208,7 @@ class Server:
         tool = self.tools_by_name.get(name)
         if tool is None:
             raise JSONRPCError(INVALID_PARAMS, f"There is no tool `{name[:80]}`.")
-        arguments = normalize_arguments(message.object_param("arguments"))
+        arguments = tool.coerce_arguments(message.object_param("arguments"))
         elicitation = Elicitation(
             is_supported=protocol.supports_elicitation,
             caller=self.caller_name(request),

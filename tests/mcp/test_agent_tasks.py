@@ -80,7 +80,7 @@ class Agent:
             "get_insight",
             "list_reviews",
             "get_surroundings",
-            "get_restaurant",
+            "buy_parts",
             "start_export",
         ):
             result = await self._pay_if_asked(tool, arguments)
@@ -475,7 +475,7 @@ def is_museums(world: World, answer: Any) -> None:
 @script
 async def everything(agent: Agent) -> Any:
     place = await find(agent, "Bellavista & Figli", "Milan")
-    return await agent.call("get_restaurant", slug=place["slug"], fields=["photos", "reviews"])
+    return await agent.call("buy_parts", slug=place["slug"], fields=["photos", "reviews"])
 
 
 @check

@@ -89,7 +89,7 @@ FREE: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("search_restaurants", {"market": "copenhagen", "cuisine": ["seafood"], "rating_min": 5}, ""),
     ("get_restaurant", {"slug": SLUG}, RECORD),
-    ("get_restaurant", {"slug": "unknown", "fields": ["core", "reviews", "ai_insight"]}, ""),
+    ("buy_parts", {"slug": "unknown", "fields": ["reviews", "ai_insight"]}, ""),
     ("find_landmark", {"query": "tivolli"}, "/v1/landmarks?q=tivolli&limit=10"),
     ("find_landmark", {"query": "Rund", "market": "copenhagen"}, "/v1/landmarks?q=Rund&market=copenhagen&limit=10"),
     ("find_landmark", {"query": "nothing like it"}, "/v1/landmarks?q=nothing+like+it&limit=10"),
@@ -182,7 +182,7 @@ def test_cursors_work_in_rest_and_mcp(client: Client) -> None:
 
 
 SOLD: list[tuple[str, dict[str, Any], str]] = [
-    ("get_restaurant", {"fields": ["core", "reviews", "photos", "context", "ai_insight", "history"]}, ""),
+    ("buy_parts", {"fields": ["reviews", "photos", "context", "ai_insight", "history"]}, ""),
     ("list_reviews", {"stars": [5, 4], "has_reply": True, "limit": 2}, "/reviews?stars=5,4&has_reply=true&limit=2"),
     ("list_photos", {"kind": "food"}, "/photos?kind=food&limit=10"),
     ("get_surroundings", {"kinds": ["park"], "radius_m": 900}, "/context?kind=park&radius=900"),

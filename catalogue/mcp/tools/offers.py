@@ -23,9 +23,10 @@ from framework.api.error_handler import flatten_detail, invalid_request
 from framework.api.fields import DateField, StrictIntegerField, TextField, TimeField
 from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
+from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
-from framework.mcp.tools import ToolCall, Values, is_blank
+from framework.mcp.tools import ToolCall, Values
 from payments.interface import Purchase, caller_name, caller_of, parse_mcp_proof
 from reservations.booking.terms import DepositRequired, Terms
 from reservations.serializers import AreaField
@@ -70,8 +71,12 @@ def list_offers(call: ToolCall, values: Values) -> ToolResult:
 
 def _offers_schema() -> Schema:
     """The schema of a page of offers. `restaurant` is a slug in a page of one restaurant, else an object."""
-    page = result_schema("list_offers")
-    page["properties"]["data"]["items"]["properties"]["restaurant"]["type"] = ["string", "object"]
+    page, own = result_schema("list_offers"), schemas.result_schema("FlowSlotAnswer")
+    items = page["properties"]["data"]["items"]
+    items["properties"] = {**own["properties"]["data"]["items"]["properties"], **items["properties"]}
+    items["properties"]["restaurant"]["type"] = ["string", "object"]
+    page["properties"] = {**own["properties"], **page["properties"]}
+    page["required"] = [name for name in page["required"] if name in own["required"]]
     return page
 
 
@@ -80,8 +85,7 @@ LIST_OFFERS = declare(
 )
 
 TIME_SLOT = ("slug", "date", "time")
-# The same texts as in framework.mcp.tools.
-EMPTY = "This is empty; leave it out or give it a value."
+# The same text as in framework.mcp.tools.
 PARTY_SIZE_RANGE = "This must be a whole number from 1 to 500."
 
 
@@ -106,10 +110,7 @@ class BookingArguments(NewFlowBooking):
     )
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        texts = [name for name, field in self.fields.items() if isinstance(field, TextField) and not field.allow_blank]
-        empty = {name: [EMPTY] for name in texts if is_blank(data.get(name))}
-        rest = {name: value for name, value in data.items() if name not in empty}
-        return _validate_with({**empty, **_check_slot(rest)}, super().to_internal_value, rest)
+        return _validate_with(_check_slot(data), super().to_internal_value, data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         # Unlike at REST, the contact may be missing: it is asked for.
