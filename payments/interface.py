@@ -43,7 +43,8 @@ from payments.pricing.price_list import NotSold, current_prices, fixed_price, lo
 from payments.rate_limits import BOOKINGS, PAGES, SITEMAP_FILES, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
 from payments.serializers.payments import NewRefundRequest, PaymentAnswer, PaymentRecord
-from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier, describe_requirements, describe_token
+from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier
+from payments.tiers.ladder import describe_ladder
 from payments.tiers.terms import STANDARD, job_queue
 from payments.wallets.demo_wallets import DemoWallet, find_demo_wallet, sign_payment
 from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired, TransactionNotFound

@@ -164,6 +164,7 @@ def _payment_challenge(call: ToolCall, refusal: PaymentRequired, *, request_id: 
             "network": payment_network().caip2,
         }
     rest_body = refusal.body_override or {}
-    details = {name: rest_body[name] for name in ("tier_required", "reason", "refund") if rest_body.get(name)}
+    words = ("tier_required", "token", "from_usd", "from_stake", "tiers", "reason", "refund")
+    details = {name: rest_body[name] for name in words if rest_body.get(name)}
     error = {"code": refusal.code, "message": refusal.message, "request_id": request_id, **details}
     return ToolResult(orjson.dumps(body), meta={ERROR_META: error}, is_error=True, is_challenge=not has_payment)
