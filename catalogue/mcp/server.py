@@ -24,6 +24,7 @@ SERVER = Server(
     version=settings.VERSION,
     description="Restaurant data for agents: search, reviews, photos, offers with bookable tables.",
     website=lambda: public_url("/docs/mcp.md"),
+    icon=lambda: public_url("/static/tablewire/mark.svg"),
     instructions=INSTRUCTIONS,
     tools=[
         restaurants.SEARCH_RESTAURANTS,

@@ -36,13 +36,16 @@ JSONObject = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller."""
+    """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller; `icon` is an
+    SVG's address.
+    """
 
     name: str
     title: str
     version: str
     description: str
     website: Callable[[], str]
+    icon: Callable[[], str] | None = None
     instructions: str
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
@@ -67,7 +70,13 @@ class Server:
             "version": self.version,
             "description": self.description,
             "websiteUrl": self.website(),
+            **({"icons": self.icons} if self.icon else {}),
         }
+
+    @property
+    def icons(self) -> list[dict[str, Any]]:
+        """The icons of the server, as MCP describes them since 2025-11-25."""
+        return [{"src": self.icon(), "mimeType": "image/svg+xml", "sizes": ["any"]}] if self.icon else []
 
     @property
     def capabilities(self) -> dict[str, Any]:
