@@ -1,8 +1,11 @@
 """Tools for offers and their bookings."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
 from typing import Any
 
+import orjson
 from rest_framework import serializers
 
 from accounts import idempotency
@@ -33,6 +36,9 @@ from reservations.serializers import AreaField
 
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
+# An empty page says how many offers there are without each of these.
+FILTERS = ("party_size", "time", "date", "percent_min", "radius")
+MAX_COUNTED = 50
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
@@ -64,9 +70,30 @@ def _validate_with(
 
 def list_offers(call: ToolCall, values: Values) -> ToolResult:
     slug = values.pop("slug", None)
-    if slug is None:
-        return ToolResult(responses.offers(values, now=call.now).body)
-    return ToolResult(responses.restaurant_offers(slug, values, now=call.now).body)
+    read = responses.offers if slug is None else partial(responses.restaurant_offers, slug)
+    body = read(values, now=call.now).body
+    page = orjson.loads(body)
+    if page["data"] or "cursor" in values or not (without := _without(values, read, now=call.now)):
+        return ToolResult(body)
+    return ToolResult(orjson.dumps({**page, "without": without}))
+
+
+def _without(
+    values: Mapping[str, Any], read: Callable[..., responses.Content], *, now: datetime
+) -> list[dict[str, Any]]:
+    """How many offers there would be without each filter that emptied a page, as WithoutRecord; up to MAX_COUNTED.
+
+    A search for each.
+    """
+    found = []
+    for name in [name for name in FILTERS if name in values]:
+        rest = {other: value for other, value in values.items() if other != name} | {"limit": MAX_COUNTED}
+        page = orjson.loads(read(rest, now=now).body)
+        if page["data"]:
+            relation = "gte" if page["pagination"]["has_more"] else "eq"
+            total = {"value": len(page["data"]), "relation": relation}
+            found.append({"parameter": name, "value": None, "total": total})
+    return found
 
 
 def _offers_schema() -> Schema:
@@ -76,6 +103,7 @@ def _offers_schema() -> Schema:
     items["properties"] = {**own["properties"]["data"]["items"]["properties"], **items["properties"]}
     items["properties"]["restaurant"]["type"] = ["string", "object"]
     page["properties"] = {**own["properties"], **page["properties"]}
+    page["properties"]["without"] = schemas.result_schema("QueryRecord")["properties"]["without"]
     page["required"] = [name for name in page["required"] if name in own["required"]]
     return page
 

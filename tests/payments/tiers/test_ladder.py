@@ -53,7 +53,7 @@ def test_a_price_says_how_its_tier_is_reached(client: Client, settings: LazySett
     ways = f"It takes holding 100 USD worth of the token {token} on eip155:84532."
     assert asked["detail"].endswith(ways)
     result = call(client, "list_reviews", slug="noma")
-    assert price_of(result).error.endswith(ways)
+    assert str(price_of(result).error).endswith(ways)
     assert refusal_of(result)["token"]["stake_function"] == "stake(uint256)"
 
 
