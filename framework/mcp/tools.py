@@ -56,7 +56,8 @@ class Tool:
     `converters` replace texts of arguments, also in lists, before they are validated. `output` is the schema of the
     result, `alternative_output` that of a payment challenge. `notice` is the first member of each result: that its
     texts are not ours. `pricing` is what the tool costs now, if it is sold. `unlisted_enums` are arguments whose
-    values are those of another argument, which lists them.
+    values are those of another argument, which lists them. `hints` say in errors which form an argument without a
+    description has.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Tool:
     notice: str = ""
     pricing: Callable[[], "Pricing"] | None = None
     unlisted_enums: Sequence[str] = ()
+    hints: Mapping[str, str] = field(default_factory=dict)
     is_read_only: bool = True
     is_idempotent: bool = True
     is_destructive: bool = False
@@ -97,7 +99,9 @@ class Tool:
             alias = self.operation_name(name)
             schema = self.own_schemas.get(name) or schemas.argument_schema(documented[alias], self.fields.get(alias))
             default = {"default": self.defaults[name]} if name in self.defaults else {}
-            result[name] = {**schema, **default, **({"description": description} if description else {})}
+            words = {"description": description} if description else {}
+            hint = {"hint": self.hints[name]} if name in self.hints else {}
+            result[name] = {**schema, **default, **words, **hint}
         return result
 
     @cached_property
@@ -269,7 +273,8 @@ def _check_string(value: Any, schema: Schema) -> str | None:
     if "pattern" in schema and not re.fullmatch(schema["pattern"], value, re.ASCII):
         if CONTROL.search(value):
             return "This holds a control character."
-        return f"`{value[:80]}` is not of the right form. It takes: {schema.get('description', '')}"
+        form = schema.get("hint") or schema.get("description")
+        return f"`{value[:80]}` is not of the right form.{f' It takes: {form}' if form else ''}"
     return None
 
 

@@ -130,6 +130,21 @@ def test_an_unknown_word_is_refused_with_the_choices(
     assert "Known: " in words_of(result) or "Among those known: " in words_of(result)
 
 
+@pytest.mark.parametrize(
+    ("tool", "rest"),
+    [
+        ("get_restaurant", {}),
+        ("list_offers", {}),
+        ("get_hours", {"date": "2026-12-25"}),
+        ("report_problem", {"kind": "closed"}),
+        ("book_table", {"date": "2026-11-21", "time": "20:00", "party_size": 2}),
+    ],
+)
+def test_a_name_is_no_slug_and_the_error_says_where_slugs_are(client: Client, tool: str, rest: dict[str, Any]) -> None:
+    words = words_of(call(client, tool, slug="Il Sole Verde", **rest))
+    assert words.endswith("a slug that search_restaurants gives, such as il-sole-verde.")
+
+
 def test_words_are_read_in_a_bulk_order_and_in_offers(client: Client, fiskebar: None) -> None:
     assert "isError" not in call(client, "list_offers", market="New York", party_size="2", time="9 pm")
     assert "isError" not in call(client, "find_landmark", query="tivoli", market="copenhagen", limit="5")

@@ -3,6 +3,7 @@
 import importlib
 import json
 import warnings
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,17 +13,22 @@ from catalogue.mcp.server import SERVER
 from tests.mcp.client import rpc
 from tests.mcp.test_tools import forget_prices
 
-# The encoding of OpenAI's models since GPT-4o. The package has its tables in it; tiktoken downloads them.
-with warnings.catch_warnings():
-    # It reads them by a deprecated function of importlib.
-    warnings.simplefilter("ignore", DeprecationWarning)
-    ENCODING = importlib.import_module("bpe_openai").get_encoding("o200k_base")
+pytestmark = pytest.mark.exhaustive
 MAX_TOKENS = 3_500
 MAX_INSTRUCTION_TOKENS = 160
 
 
+@cache
+def encoding() -> Any:
+    """The encoding of OpenAI's models since GPT-4o. The package has its tables in it; tiktoken downloads them."""
+    with warnings.catch_warnings():
+        # It reads them by a deprecated function of importlib, which takes a second.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return importlib.import_module("bpe_openai").get_encoding("o200k_base")
+
+
 def count_tokens(value: Any) -> int:
-    return len(ENCODING.encode(json.dumps(value, separators=(",", ":"), ensure_ascii=False)))
+    return len(encoding().encode(json.dumps(value, separators=(",", ":"), ensure_ascii=False)))
 
 
 @pytest.mark.django_db(transaction=True)

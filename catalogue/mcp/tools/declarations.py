@@ -48,6 +48,7 @@ def declare(
         is_read_only=not products and declared.get("is_read_only", True),
         is_idempotent=not products and declared.get("is_idempotent", True),
         converters=CONVERTERS,
+        hints=HINTS,
         **{**entry, "own_schemas": {**entry.get("own_schemas", {}), **own_schemas}},
     )
 
@@ -91,6 +92,10 @@ CONVERTERS: Mapping[str, Callable[[str], str]] = {
     "attributes": attribute_key,
     "diet": diet_key,
 }
+
+
+SLUG_HINT = "a slug that search_restaurants gives, such as il-sole-verde."
+HINTS = {"slug": SLUG_HINT}
 
 
 def result_schema(name: str) -> Schema:

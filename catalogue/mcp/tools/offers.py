@@ -15,7 +15,7 @@ from catalogue.bookings.owners import owner_of
 from catalogue.bookings.tables import PaidDeposit
 from catalogue.filters.offers import OfferParams
 from catalogue.mcp.paywall import paid_result, receipt_token
-from catalogue.mcp.tools.declarations import declare, result_schema
+from catalogue.mcp.tools.declarations import SLUG_HINT, declare, result_schema
 from catalogue.models import FlowBooking
 from catalogue.offers import idempotent_booking
 from catalogue.offers.idempotent_booking import Attempt, BookingRequest, RestaurantTime
@@ -121,7 +121,7 @@ class BookingArguments(NewFlowBooking):
     """The arguments of book_table: an offer or a time slot, and the known data of the guest (the user may add it)."""
 
     id = TextField(required=False, max_length=40)
-    slug = TextField(required=False, max_length=120, pattern=SLUG)
+    slug = TextField(required=False, max_length=120, pattern=SLUG, hint=f"This must be {SLUG_HINT}")
     date = DateField(required=False)
     time = TimeField(required=False)
     party_size = StrictIntegerField(

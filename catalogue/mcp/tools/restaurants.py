@@ -9,7 +9,7 @@ from catalogue.field_groups import CORE, GROUPS
 from catalogue.filters import lookups, restaurants, search
 from catalogue.hours import date_range
 from catalogue.mcp import paywall
-from catalogue.mcp.tools.declarations import DECLARATIONS, declare, result_schema
+from catalogue.mcp.tools.declarations import DECLARATIONS, SLUG_HINT, declare, result_schema
 from catalogue.models import Restaurant
 from catalogue.moderation import reports
 from catalogue.search.query import Sort
@@ -35,7 +35,7 @@ PARTS = [name for name, group in GROUPS.items() if group.product]
 class ReportArguments(NewReport):
     """The arguments of report_problem."""
 
-    slug = TextField(max_length=120, pattern=SLUG)
+    slug = TextField(max_length=120, pattern=SLUG, hint=f"This must be {SLUG_HINT}")
 
 
 def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
