@@ -48,6 +48,7 @@ TOOLS = {
     ),
     *("list_reviews", "list_photos", "get_insight", "get_history", "start_export", "get_export"),
     *("check_availability", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"),
+    *("get_hours", "get_review", "buy_parts", "report_problem", "list_payments", "request_refund", "search", "fetch"),
 }
 # Each with what it sells, and for how many USDC.
 SOLD = {
@@ -56,8 +57,12 @@ SOLD = {
     "list_photos": ("photos", Decimal("0.003")),
     "get_insight": ("ai_insight", Decimal("0.01")),
     "get_history": ("history", Decimal("0.01")),
+    "buy_parts": ("context", Decimal("0.002")),
 }
-REFUSED = {"start_export", "get_export", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"}
+REFUSED = {
+    *("start_export", "get_export", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"),
+    *("get_review", "list_payments", "request_refund"),
+}
 NO_BOOKING = {"booking_id": "fb_00000000000000000000000000", "manage_token": "x"}
 GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
 # The exit code of the Inspector for a tool that says that it has failed.
@@ -140,6 +145,14 @@ def calls(shop: Shop, slug: str) -> dict[str, dict[str, Any]]:
         "search_restaurants": {"near": "Tivoli", "market": "copenhagen", "limit": 3},
         "get_restaurant": {"slug": slug},
         **{tool: {"slug": slug} for tool in SOLD},
+        "buy_parts": {"slug": slug, "fields": ["context"]},
+        "get_hours": {"slug": slug, "date": offers["data"][0]["date"]},
+        "get_review": {"review_id": "rev_00000000000000000000000000"},
+        "report_problem": {"slug": slug, "kind": "phone_wrong"},
+        "list_payments": {},
+        "request_refund": {"payment_id": "pay_00000000000000000000000000", "reason": "Of no use."},
+        "search": {"query": "sushi in copenhagen"},
+        "fetch": {"id": slug},
         "list_offers": {"market": "copenhagen", "party_size": 2},
         "book_table": {"offer_id": offers["data"][0]["id"], "party_size": 2},
         "check_availability": {
@@ -186,7 +199,7 @@ def test_a_client_of_npm_lists_everything_calls_every_tool_and_pays(shop: Shop, 
     assert len(result["elicitations"]) == (spoken == "2026-07-28")
     bought = bought_since(shop.up, before, times=len(SOLD))
     assert bought == sorted(("mcp", (product,), price) for product, price in SOLD.values())
-    total = Decimal("0.029")
+    total = Decimal("0.031")
     assert (shop.income() - income, ledger(shop.up) - was_ledger) == (total, total)
 
 
