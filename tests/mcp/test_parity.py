@@ -104,7 +104,7 @@ FREE: list[tuple[str, dict[str, Any], str]] = [
 ]
 ADDRESSES = {
     5: "/v1/restaurants?market=copenhagen&cuisine=seafood&rating_min=5&limit=10",
-    7: "/v1/restaurants/unknown?fields=core,reviews,ai_insight",
+    7: "/v1/restaurants/unknown?fields=reviews,ai_insight",
 }
 PAIRS = [(tool, body, path or ADDRESSES[number]) for number, (tool, body, path) in enumerate(FREE)]
 
@@ -131,7 +131,9 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
     assert json.loads(words_of(result)) == result["structuredContent"]
     # The addresses of hits, if there are any, are one query more.
     has_hits = tool == "search_restaurants" and bool(expected["data"])
-    assert len(at_mcp) == len(at_rest) + has_hits
+    # An empty page of offers is searched once more without each filter.
+    is_relaxed = tool == "list_offers" and not expected["data"] and "party_size" in arguments
+    assert len(at_mcp) == len(at_rest) * (1 + is_relaxed) + has_hits
 
 
 @pytest.mark.usefixtures("_world")
@@ -189,7 +191,7 @@ SOLD: list[tuple[str, dict[str, Any], str]] = [
     ("get_insight", {}, "/insight?citations=1"),
     ("get_history", {"limit": 2}, "/history?limit=2"),
 ]
-ALL_FIELDS = "?fields=core,reviews,photos,context,ai_insight,history"
+ALL_FIELDS = "?fields=reviews,photos,context,ai_insight,history"
 # What says when it was asked, and what each asking signs anew.
 OF_THE_MOMENT = ("as_of", "next_cursor", "next_change", "next")
 
