@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from typing import Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -142,7 +142,10 @@ def sum_orders(orders: Orders) -> dict[str, Any]:
 
 
 def sum_today(venue: Venue, *, now: datetime) -> dict[str, Any]:
-    """Count the `pending` orders of any day, and sum up those of `today` (sum_orders). Two queries."""
-    orders = Order.objects.of(venue)
+    """Count the `pending` orders of any day and the `late` ones, and sum up those of `today`. Three queries."""
+    orders, settings = Order.objects.of(venue), read_settings(venue)
+    late_since = now + settings.prep - timedelta(minutes=settings.late_minutes)
+    pending = orders.filter(status=Order.Status.PENDING).with_due_at(settings.prep)
     today = orders.filter(business_date=get_midnight(venue.timezone, now=now).date())
-    return {"pending": orders.filter(status=Order.Status.PENDING).count(), "today": sum_orders(today)}
+    counts = pending.aggregate(pending=Count("pk"), late=Count("pk", filter=Q(due_at__lte=late_since)))
+    return counts | {"today": sum_orders(today)}

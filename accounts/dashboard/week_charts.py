@@ -25,6 +25,7 @@ class Compared:
     label: str
     value: Value
     before: Value
+    is_unfinished: bool = False
 
 
 def last_seven_days(today: date) -> list[date]:
@@ -34,7 +35,7 @@ def last_seven_days(today: date) -> list[date]:
 def compare_days(today: date, values: Callable[[date], Value]) -> list[Compared]:
     """Compare the last seven days with the seven before."""
     return [
-        Compared(date_format(day, "l j M"), date_format(day, "D"), values(day), values(day - WEEK))
+        Compared(date_format(day, "l j M"), date_format(day, "D"), values(day), values(day - WEEK), day == today)
         for day in last_seven_days(today)
     ]
 
@@ -55,7 +56,7 @@ def build_chart(title: str, rows: Sequence[Compared], *, format_value: Callable[
             _("%(name)s: %(value)s, a week before %(before)s")
             % {"name": row.name, "value": format_value(row.value), "before": format_value(row.before)},
             row.label,
-            [("a", row.value)],
+            [("a unfinished" if row.is_unfinished else "a", row.value)],
             row.before or None,
         )
         for row in rows

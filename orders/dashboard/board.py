@@ -163,13 +163,17 @@ class Card:
 
     @property
     def next_verb(self) -> str:
-        """The button that moves it on in the kitchen: `accept`, `ready`, or empty."""
-        return next((verb for verb in STAGE_VERBS if is_ahead(self.order, verb)), "")
+        return get_next_verb(self.order)
 
     @property
     def total(self) -> str | None:
         """The total with currency, None for an order without prices."""
         return format_money(self.order.total, self.order.currency)
+
+
+def get_next_verb(order: Order) -> str:
+    """Return the button that moves it on in the kitchen: `accept`, `ready`, or empty."""
+    return next((verb for verb in STAGE_VERBS if is_ahead(order, verb)), "")
 
 
 def is_ahead(order: Order, verb: str) -> bool:

@@ -1,6 +1,7 @@
 """The order list, and the page of one order."""
 
-from datetime import date, timedelta
+import re
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -21,7 +22,16 @@ from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_response
 from framework.errors import InvalidRequest
 from orders import board, commands, search
-from orders.dashboard.board import KINDS, STATES, CancellationForm, apply_action, format_money, get_order
+from orders.dashboard.board import (
+    KINDS,
+    STAGE_VERBS,
+    STATES,
+    CancellationForm,
+    apply_action,
+    format_money,
+    get_next_verb,
+    get_order,
+)
 from orders.dashboard.reports import get_today
 from orders.models import Order
 from orders.search import FilterForm
@@ -157,12 +167,26 @@ def render_order(
         "badge": badge,
         "state": state,
         "kind": KINDS[order.fulfilment],
+        "next_verb": get_next_verb(order),
+        "due": describe_due(order, now=timezone.now()) if order.status == Order.Status.PENDING else None,
+        "today": get_today(order.venue),
         "former_state": STATES[order.former_stage] if order.former_stage else "",
         "timeline": [format_history_line(event) for event in events[:200]],
         "address": address,
         **format_amounts(order),
     }
     return render(request, "orders/order.html", context, status=status)
+
+
+def describe_due(order: Order, *, now: datetime) -> dict[str, Any]:
+    """Return when the order is due, its minutes left or late, and the style of the badge. One query at most."""
+    due_at = order.promised_at or order.requested_at or order.created_at + board.read_settings(order.venue).prep
+    minutes = (due_at - now) // timedelta(minutes=1)
+    if minutes < 0:
+        text = _("%(minutes)s min late") % {"minutes": -minutes} if minutes > -100 else _("late")
+    else:
+        text = _("in %(minutes)s min") % {"minutes": minutes} if minutes < 100 else ""
+    return {"at": due_at, "text": text, "style": "bad" if minutes < 0 else ""}
 
 
 def format_amounts(order: Order) -> dict[str, Any]:
@@ -203,9 +227,13 @@ def show_ticket(request: PageRequest, *, order: str) -> HttpResponse:
 def change_status(request: PageRequest, *, order: str) -> HttpResponse:
     found = get_order(request, order)
     verb = request.POST.get("to", "")
-    if verb not in ("complete", "reopen"):
+    if verb not in (*STAGE_VERBS, "complete", "reopen"):
         raise Http404
-    return redirect_to_order(request, found, *apply_action(found, verb, actor=request.access.actor))
+    # A stage is set only if the order is still as the user has seen it.
+    version = request.POST.get("version", "")
+    seen = int(version) if verb in STAGE_VERBS and re.fullmatch("[0-9]{1,9}", version) else None
+    result = apply_action(found, verb, actor=request.access.actor, version=seen)
+    return redirect_to_order(request, found, *result)
 
 
 @page(Right.ORDERS, section="orders", methods=("GET", "HEAD", "POST"))
@@ -253,5 +281,10 @@ def show_tiles(request: PageRequest) -> HttpResponse:
     venue = request.access.venue
     sums = board.sum_today(venue, now=timezone.now())
     today = sums["today"]
-    context = {"sums": sums, "today": today, "revenue": format_money(today["revenue"], venue.currency)}
+    context = {
+        "sums": sums,
+        "today": today,
+        "revenue": format_money(today["revenue"], venue.currency),
+        "sees_sales": request.access.may(Right.SALES),
+    }
     return render(request, "orders/overview_tile.html", context)

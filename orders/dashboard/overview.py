@@ -1,9 +1,11 @@
 """The sales of the last seven days on the overview."""
 
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -47,7 +49,11 @@ def show_week(request: PageRequest) -> HttpResponse:
     by_hour = compare_hours(lambda hour: value_of(hours[hour]), lambda hour: value_of(hours_before[hour]))
     # Before the first sale of a day it says nothing.
     if any(row.value for row in by_hour):
-        charts.append(build_chart(_("Sales by hour today"), by_hour, format_value=format_value))
+        chart = build_chart(_("Sales by hour today"), by_hour, format_value=format_value)
+        # A part of a day is compared with the same part.
+        hour = timezone.now().astimezone(ZoneInfo(venue.timezone)).hour
+        so_far = sum((value_of(sums) for at, sums in hours_before.items() if at <= hour), Decimal(0))
+        charts.append(chart | {"before_so_far": format_value(so_far)})
     context = {
         "charts": charts,
         "best_sellers": list(reports.list_dishes(venue, week, ranks=BEST_SELLERS))[:BEST_SELLERS],

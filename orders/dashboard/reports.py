@@ -133,7 +133,7 @@ def show_sales(request: PageRequest) -> HttpResponse:
     period, first_date = form.period, reports.get_first_date(venue)
     context |= {"form": PeriodForm(initial=form.cleaned_data, today=today), "period": period}
     if first_date is not None:
-        context |= build_report(venue, period, first_date=first_date)
+        context |= build_report(venue, period, first_date=first_date, today=today)
     return render(request, "orders/sales.html", context)
 
 
@@ -188,7 +188,7 @@ def list_presets(today: date) -> list[tuple[str, Period]]:
     ]
 
 
-def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str, Any]:
+def build_report(venue: Venue, period: Period, *, first_date: date, today: date) -> dict[str, Any]:
     """Return the context of the page. Three queries."""
     previous, currency = period.previous, venue.currency
     both = reports.sum_by_day(venue, Period(previous.first, period.last))
@@ -219,7 +219,7 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
         ],
         "query": urlencode({"first": period.first, "last": period.last}),
         "cards": [
-            build_card("day", _("Sales by day"), day_rows(days), now, currency),
+            build_card("day", _("Sales by day"), day_rows(days), now, currency, unfinished=today.isoformat()),
             build_card("hour", _("Sales by hour"), crop(hour_rows(hours)), now, currency),
             build_card("weekday", _("Average sales by weekday"), weekday_rows(days), now, currency),
         ],
@@ -278,8 +278,13 @@ def describe_change(value: Any, former: Any, text: str) -> str:
     return change % {"percent": format_percent(abs(percent)), "former": text}
 
 
-def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: str) -> dict[str, Any]:
-    """Return a chart and a table of the rows: their amounts a day, or their orders if no order has amounts."""
+def build_card(
+    by: str, title: str, rows: Sequence[Row], sums: Sums, currency: str, *, unfinished: str = ""
+) -> dict[str, Any]:
+    """Return a chart and a table of the rows: their amounts a day, or their orders if no order has amounts.
+
+    The bar of the row with the key `unfinished`, a day that is not over, is lighter.
+    """
     unit = currency if sums.priced else _("orders")
     values = [(row.sums.total if sums.priced else Decimal(row.sums.orders)) / row.days for row in rows]
 
@@ -297,7 +302,8 @@ def build_card(by: str, title: str, rows: Sequence[Row], sums: Sums, currency: s
         return _("%(name)s: %(value)s") % {"name": row.name, "value": text}
 
     columns = [
-        Column(describe(row, value), row.label, [("a", value)]) for row, value in zip(rows, values, strict=True)
+        Column(describe(row, value), row.label, [("a unfinished" if row.key == unfinished else "a", value)])
+        for row, value in zip(rows, values, strict=True)
     ]
     highest = max(values)
     left = CHART.left + DIGIT_WIDTH * len(f"{highest:.0f}0")

@@ -262,6 +262,10 @@ def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
         "lines": [(line, money(line.total, currency)) for line in quote.lines] if quote else [],
         "total": money(quote.order.total, currency) if quote else "",
         "can_order": visit.can_order,
+        # Of the kitchen; a dish in the basket may take longer.
+        "ready_minutes": (quote.prep_minutes if quote else visit.settings.prep_minutes)
+        if visit.fulfilment == Fulfilment.PICKUP and not visit.notice
+        else None,
     }
     return visit.render("menu", context, status=status)
 

@@ -25,6 +25,8 @@ from reservations.service.display_status import BADGES, EXPECTED, Stage, next_st
 VIEWS = ("auto", "grid", "list")
 # The waiting list shows at most so many parties.
 MAX_WAITING = 200
+# The next arrivals on the overview.
+MAX_ARRIVALS = 8
 
 
 @page(Right.RESERVATIONS, section="day")
@@ -73,7 +75,7 @@ def show_tile(request: PageRequest) -> HttpResponse:
     """Render tiles of the overview with today's covers, the next arrivals and pending requests."""
     venue, now = request.access.venue, timezone.now()
     sheet = DaySheet.load(load_service_day(venue, None, now=now)[0], now=now)
-    context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:5], "venue": venue}
+    context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:MAX_ARRIVALS], "venue": venue}
     return render(request, "reservations/overview_tile.html", context)
 
 

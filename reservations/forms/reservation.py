@@ -190,10 +190,8 @@ class NewStaffReservationForm(StaffReservationForm):
 
     is_confirmed = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Confirmed"),
-        help_text=gettext_lazy(
-            "Guests with an email address are notified. If off, the reservation awaits your approval."
-        ),
+        label=gettext_lazy("Confirm now"),
+        help_text=gettext_lazy("Guests with an email address are notified."),
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -87,11 +87,12 @@ def find_rows(venue: Venue, text: str, *, limit: int) -> list[tuple[Any, ...]]:
 
 
 def list_recent(venue: Venue, *, now: datetime) -> list[GuestHit]:
-    """Return the guests of recent and upcoming reservations. One query."""
+    """Return the guests of recent and upcoming reservations, the latest visit first. One query."""
     rows = Reservation.objects.filter(venue=venue, erased_at=None).values_list(*COLUMNS)
     upcoming = rows.filter(starts_at__gt=now).order_by("starts_at")[:UPCOMING]
     recent = rows.filter(starts_at__lte=now).order_by("-starts_at")[:RECENT]
-    return group_by_guest(recent.union(upcoming, all=True).order_by("-starts_at"), now=now)
+    hits = group_by_guest(recent.union(upcoming, all=True).order_by("-starts_at"), now=now)
+    return sorted(hits, key=lambda hit: hit.last_visit or datetime.min.replace(tzinfo=UTC), reverse=True)
 
 
 def like_pattern(text: str) -> str:

@@ -144,7 +144,7 @@ def test_the_line_of_now_crosses_all_parties_without_a_table_and_the_grid_is_who
         page.get_by_label("Email").fill(f"{guest.lower()}.now@example.com")
         page.get_by_label("Time").fill(f"{hour:02}:00")
         page.get_by_label("Guests", exact=True).fill("2")
-        page.get_by_label("Confirmed").uncheck()
+        page.get_by_label("Confirm now").uncheck()
         page.get_by_role("button", name="Create reservation").click()
         page.get_by_text(f"The reservation of {guest}").wait_for()
     page.goto(f"{day}?view=grid")

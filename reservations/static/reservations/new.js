@@ -3,6 +3,7 @@
 
 const times = document.getElementById("times");
 const summary = document.getElementById("summary");
+const create = document.querySelector(".create button");
 // The pages write English dates as in Europe.
 const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
 const phone = matchMedia("(max-width: 40rem)");
@@ -26,7 +27,9 @@ function summarize() {
   const count = document.getElementById("id_party_size").value;
   const day = date?.toLocaleDateString(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" });
   const guests = count && (Number(count) === 1 ? summary.dataset.one : summary.dataset.two.replace("2", count));
-  summary.textContent = [day, chosen || summary.dataset.none, guests].filter(Boolean).join(", ");
+  const what = [guests, day, chosen].filter(Boolean).join(", ");
+  summary.textContent = chosen ? what : `${what}. ${summary.dataset.none}`;
+  create.disabled = !chosen;
 }
 for (const name of ["input", "change", "htmx:afterSwap"]) document.querySelector(".new-reservation").addEventListener(name, summarize);
 summarize();

@@ -379,7 +379,7 @@ def test_the_page_of_an_order_moves_it_back_to_its_former_stage(
     assert (button in text) == bool(former)
     style = "good" if order.stage == "ready" else "info"
     state = "New" if order.stage == "received" else order.stage.capitalize()
-    assert f'<span class="badge {style}">{state}</span></h1>' in text
+    assert f'<span class="badge {style}">{state}</span>' in text
     assert ("Marked ready" in text) == ("ready" in stages)
     if former:
         kitchen.post(at(venue, "/moves"), {"undo": f"{order.public_id} {former} {order.version}"})
@@ -605,3 +605,5 @@ def test_the_tiles_of_the_overview_count_as_the_board_and_sum_up_today_without_c
     values = [part.split("<")[0] for part in text.split('class="value">')[1:]]
     assert values == ["2", "€38.00"]
     assert "1 open, 1 completed" in text
+    # That of yesterday is over the red threshold of the board.
+    assert "1 late<" in text

@@ -221,6 +221,26 @@ def test_an_order_shows_its_lines_its_money_and_who_did_what(
     assert text.index("<b>Completed</b>") < text.index("<b>Placed</b>")
 
 
+def test_an_order_offers_the_next_step_of_the_board_and_says_when_it_is_due(venue: Venue, host: Client) -> None:
+    order = builders.order(venue, now=NOON)
+    path = at(venue, f"/{order.public_id}")
+    text = host.get(path).content.decode()
+    assert re.findall("due[^<]*<", text) == ["due 13:15, in 15 min<"]
+    assert 'value="accept">Accept</button>' in text
+    assert 'name="to" value="complete" class="quiet">' in text
+    host.post(f"{path}/move", {"to": "accept", "version": "1"})
+    assert Order.objects.get().kitchen_stage == "accepted"
+    # Somebody else has moved it since: it stays as it is.
+    host.post(f"{path}/move", {"to": "ready", "version": "1"})
+    assert Order.objects.get().kitchen_stage == "accepted"
+    with time_machine.travel(NOON + timedelta(minutes=40), tick=False):
+        text = host.get(path).content.decode()
+    assert 'badge bad">due 13:15, 25 min late</span>' in text
+    assert 'value="ready">Mark ready</button>' in text
+    commands.change_status(order, Order.Status.COMPLETED, now=NOON, actor="system")
+    assert "due 13:15" not in host.get(path).content.decode()
+
+
 @pytest.mark.parametrize(
     ("stages", "status", "badge"),
     [

@@ -58,6 +58,19 @@ def test_sales_are_beside_those_of_a_week_before(osteria: Venue) -> None:
     ]
 
 
+def test_the_hours_of_today_are_compared_up_to_now(osteria: Venue) -> None:
+    builders.menu(osteria)
+    sell(osteria, NOW - timedelta(hours=1))
+    for hours in (3, -2):
+        sell(osteria, NOW - timedelta(days=7, hours=hours))
+    with time_machine.travel(NOW, tick=False):
+        page = users.member(osteria).get(f"/dashboard/{osteria.public_id}/reports/week").content.decode()
+    assert "a week before until now: €9.50" in page
+    assert "20:00: €0.00, a week before €9.50" in page
+    # Of the bars by day only that of today is lighter: the day is not over.
+    assert page.count('class="a unfinished"') == 1
+
+
 def test_a_venue_without_orders_sees_no_empty_charts(osteria: Venue) -> None:
     page = users.member(osteria).get(f"/dashboard/{osteria.public_id}/reports/week").content.decode()
     assert page.count("Nothing in these two weeks.") == 1

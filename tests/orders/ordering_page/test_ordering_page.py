@@ -179,7 +179,8 @@ def test_a_guest_at_a_table_orders_dishes_with_extras_and_sees_the_order(menu: M
 def test_the_page_is_in_danish_for_those_who_read_danish(menu: Menu) -> None:
     guest = Guest(menu, language="da-DK,en;q=0.5")
     assert guest.response["Content-Language"] == "da"
-    assert "Pizza med tomat Tomat og mozzarella vegetarisk Indeholder: gluten, mælk 9,50 €" in guest.words
+    assert "Pizza med tomat Tomat og mozzarella 9,50 € vegetarisk Indeholder: gluten, mælk" in guest.words
+    assert "Til afhentning, klar om cirka 15 minutter" in guest.words
     guest.press("open:margherita")
     assert "Stor +3,00 €" in guest.words
     guest.press("choose:margherita", **{"group-size": "large"})

@@ -127,6 +127,16 @@ def test_the_list_costs_the_same_for_one_and_for_many_guests(host: Client, venue
     assert counts[0] <= 6
 
 
+def test_the_list_without_a_search_begins_with_the_latest_visit(host: Client, venue: Venue) -> None:
+    visit(venue, customer_name="Early", customer_email="early@example.com", starts_at=NOW - timedelta(days=9))
+    visit(venue, customer_name="Early", customer_email="early@example.com", starts_at=NOW + timedelta(days=9))
+    visit(venue, customer_name="Late", customer_email="late@example.com", starts_at=NOW - timedelta(days=2))
+    visit(venue, customer_name="New", customer_email="new@example.com", starts_at=NOW + timedelta(days=1))
+    assert [guest.name for guest in search.list_recent(venue, now=NOW)] == ["Late", "Early", "New"]
+    page = host.get(f"/dashboard/{venue.public_id}/guests").content.decode()
+    assert '<th aria-sort="descending">Last visit' in page
+
+
 def test_a_venue_without_guests_says_who_stands_there(host: Client, venue: Venue) -> None:
     page = host.get(f"/dashboard/{venue.public_id}/guests").content.decode()
     assert "Guests appear here when they make a reservation" in page
