@@ -180,7 +180,7 @@ def list_datasets(account: Account, wallets: list[Wallet], *, now: datetime) -> 
     our_terms = build_caller(wallets[0], account).terms if wallets else STANDARD
     tiers = dict(Product.objects.filter(slug__in=payment_state.PRODUCTS.values()).values_list("slug", "from_tier"))
     prices, sizes = current_prices(now=now), cached_sizes.get(max_age_s=60)
-    found = []
+    found: list[dict[str, Any]] = []
     for dataset in Export.Dataset:
         product = payment_state.PRODUCTS.get(dataset)
         from_tier = TIERS[tiers[product]] if product in tiers else None
