@@ -111,7 +111,7 @@ def test_a_guide_has_its_contents_under_the_title_and_numbers_aligned_right() ->
     assert re.search(
         r'<h1 id="paying">Paying</h1>\s*<details class="on-this-page"><summary>On this page</summary>', text
     )
-    assert '<th class="number">Standard</th>' in text
+    assert '<th class="number">Free</th>' in text
     assert re.search(r'<td class="number" data-label="Pro">0\.0015</td>', text)
     assert "style=" not in text
 
@@ -179,7 +179,7 @@ def test_reference_shows_each_operation_with_its_samples_and_examples(
             assert name in ids
             assert path in text
             samples = {f"{name}-{sample['lang'].lower()}" for sample in operation.get("x-codeSamples", ())}
-            assert len(samples) == (0 if group.name == "webhooks" else 3)
+            assert len(samples) == (0 if group.name == "webhook-events" else 3)
             assert samples <= ids
             bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
             examples = {
