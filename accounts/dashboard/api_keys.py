@@ -128,6 +128,7 @@ def list_keys(request: PageRequest) -> HttpResponse:
     family_usage = usage.get_family_usage(active)
     oldest = {key.family: key for key in reversed(active)}
     context = {
+        "address": public_url("/api/v1/orders"),
         "rows": [(key, family_usage[key.family], oldest[key.family].pk != key.pk) for key in active],
         "inactive": inactive[:MAX_INACTIVE],
         "has_more_inactive": len(inactive) > MAX_INACTIVE,
