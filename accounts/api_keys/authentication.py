@@ -51,6 +51,12 @@ class RevokedApiKey(InactiveApiKey):
     code = ErrorCode.REVOKED_API_KEY
 
 
+def bearer_token(request: HttpRequest | Request) -> str | None:
+    """Return the token of `Authorization: Bearer`; None without one."""
+    scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
 def authenticate_request(
     request: HttpRequest, *, now: datetime, find: Callable[[str], ApiKey | None] = api_key_cache.find
 ) -> ApiKey:
@@ -100,7 +106,8 @@ def get_request_venue(request: Request) -> Venue:
 
 def get_key_actor(request: Request) -> str:
     """Return the actor of the request in the audit trail (Event.actor)."""
-    return f"key:{cast('ApiKey', request.auth).start}"
+    key = cast("ApiKey", request.auth)
+    return f"app:{key.name}" if key.app_id else f"key:{key.start}"
 
 
 def get_key_family(request: Request) -> str:
@@ -121,7 +128,8 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
         text = (
-            "The API key of a venue. It may be limited to scopes: each operation names the one that it needs, or"
+            "The API key of a venue, or an access token of an app (OAuth, docs/apps.md). Both may be limited to scopes:"
+            " each operation names the one that it needs, or"
             " several of which one is enough."
         )
         return {"type": "http", "scheme": "bearer", "description": text}
