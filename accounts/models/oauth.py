@@ -10,7 +10,6 @@ from typing import ClassVar, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy
 
 from accounts.models.api_keys import ASYNCHRONOUS_COMMIT, MINUTE
 from accounts.models.users import Account, User
@@ -136,9 +135,9 @@ class OAuthApp(models.Model):
 class Resource(models.TextChoices):
     """What a token is good for. A token of one resource is refused by the others."""
 
-    MANAGEMENT = "management", gettext_lazy("Management API")
-    DATA = "data", gettext_lazy("Data API")
-    MCP = "mcp", gettext_lazy("MCP")
+    MANAGEMENT = "management", "Management API"
+    DATA = "data", "Data API"
+    MCP = "mcp", "MCP"
 
 
 class OAuthGrants(models.QuerySet["OAuthGrant"]):
