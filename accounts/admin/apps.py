@@ -53,7 +53,7 @@ class OAuthAppAdmin(ReadOnlyAdmin):
             apps.order_by("created_at", "pk"),
             action="disable",
             title="Disable apps?",
-            message="All access that was granted to these apps ends at once. This cannot be undone.",
+            message="All access that was granted to these apps ends immediately. This cannot be undone.",
             confirm_label="Disable apps",
         )
 

@@ -66,7 +66,7 @@ class McpMiddleware(DataApiMiddleware):
         request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
         if request.path_info.rstrip("/") == self.prefix + SSE_SUFFIX:
             return Admission(self.anonymous_allowance(request), NotFound(NO_SSE))
-        if request.path_info.rstrip("/") not in (self.prefix, SIGN_IN_PATH):
+        if request.path_info.removesuffix("/") not in (self.prefix, SIGN_IN_PATH):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
             return Admission(self.anonymous_allowance(request), OnlyPost(request))

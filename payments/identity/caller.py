@@ -68,8 +68,8 @@ class Caller:
     `origin` is the account of the API key or the app, or the network address of any other caller, hashed.
     `wallet` is the wallet of the session or the challenge, or the linked wallet of the account with the highest
     tier; `wallets` are all of these, in lower case. `account` is the account of the API key or the app, and
-    `account_terms` the terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a challenge
-    for this request.
+    `account_terms` the terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a
+    challenge for this request.
     """
 
     bucket: str

@@ -65,9 +65,7 @@ def test_of_two_exchanges_at_once_one_gets_tokens_that_end(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("_", range(3))
-def test_of_two_refreshes_at_once_at_most_one_gets_tokens(
-    venue: Venue, owner: Client, app: oauth.App, _: int
-) -> None:
+def test_of_two_refreshes_at_once_at_most_one_gets_tokens(venue: Venue, owner: Client, app: oauth.App, _: int) -> None:
     token = app.connect(owner, venue)["refresh_token"]
     assert in_two_threads(lambda: app.refresh(token)) == [200, 400]
     assert OAuthToken.objects.filter(kind="refresh", used_at=None).count() == 1
@@ -166,7 +164,11 @@ def test_an_app_on_this_machine_may_use_any_port(venue: Venue, owner: Client, ho
     for uri in (f"http://{host}:49152/callback", f"http://{host}/callback"):
         answer = owner.post(app.address(redirect_uri=uri), {"access": venue.public_id, "decision": "allow"})
         assert answer.headers["Location"].startswith(f"{uri}?code=oac_")
-    for uri in (f"http://{host}:49152/other", f"http://{host}:49152@evil.example/callback", f"https://{host}/callback"):
+    for uri in (
+        f"http://{host}:49152/other",
+        f"http://{host}:49152@evil.example/callback",
+        f"https://{host}/callback",
+    ):
         assert owner.get(app.address(redirect_uri=uri)).status_code == 400
 
 

@@ -104,7 +104,9 @@ def test_scopes_hold_as_those_of_keys_do(venue: Venue, owner: Client, app: oauth
 
 
 def test_a_token_for_three_restaurants_names_one_in_a_header(venue: Venue, owner: Client, app: oauth.App) -> None:
-    others = [Venue.objects.create(account=venue.account, name=name, timezone="Europe/Rome") for name in ("Bar", "Due")]
+    others = [
+        Venue.objects.create(account=venue.account, name=name, timezone="Europe/Rome") for name in ("Bar", "Due")
+    ]
     tokens = app.connect(owner, oauth.whole(venue))
     assert [each["name"] for each in tokens["venues"]] == ["Bar", "Due", "Trattoria"]
     token = tokens["access_token"]
@@ -114,7 +116,9 @@ def test_a_token_for_three_restaurants_names_one_in_a_header(venue: Venue, owner
     assert (missing.status_code, missing.json()["error"]["param"]) == (400, "Tablewire-Venue")
 
 
-def test_a_token_opens_no_restaurant_of_others(venue: Venue, other_venue: Venue, owner: Client, app: oauth.App) -> None:
+def test_a_token_opens_no_restaurant_of_others(
+    venue: Venue, other_venue: Venue, owner: Client, app: oauth.App
+) -> None:
     second = Venue.objects.create(account=venue.account, name="Bar", timezone="Europe/Rome")
     token = app.connect(owner, venue)["access_token"]
     for name in (other_venue.public_id, second.public_id, "ven_1", ""):
@@ -152,9 +156,7 @@ def test_a_call_with_a_token_costs_two_queries_besides_that_of_its_key(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_calls_of_an_app_are_in_the_request_log_of_the_restaurant(
-    venue: Venue, owner: Client, app: oauth.App
-) -> None:
+def test_calls_of_an_app_are_in_the_request_log_of_the_restaurant(venue: Venue, owner: Client, app: oauth.App) -> None:
     token = app.connect(owner, venue)["access_token"]
     oauth.call(token)
     request_log.flush()

@@ -79,9 +79,7 @@ def test_a_renewed_secret_replaces_the_former_one(venue: Venue, owner: Client) -
     assert app.token(grant_type="client_credentials").json()["error"] == "invalid_client"
 
 
-def test_a_removed_app_loses_all_that_was_granted_to_it(
-    venue: Venue, other_venue: Venue, owner: Client
-) -> None:
+def test_a_removed_app_loses_all_that_was_granted_to_it(venue: Venue, other_venue: Venue, owner: Client) -> None:
     app = oauth.registered_app(venue, own_scopes=["orders:read"])
     own = app.token(grant_type="client_credentials").json()["access_token"]
     elsewhere = app.connect(users.member(other_venue), other_venue)["access_token"]
