@@ -96,16 +96,21 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
         return venues.annotate(last_event_at=Subquery(newest))
 
     @admin.display(description="Last activity")
-    def last_activity(self, venue: Any) -> str | None:
+    def last_activity(self, venue: Any) -> str:
         """The day of its newest event."""
         at = venue.last_event_at
-        return at and f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}"
+        return f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}" if at else "no activity"
 
-    @admin.display(description="Open")
+    @admin.display(description="Dashboard")
     def short_dashboard_link(self, venue: Venue) -> SafeString | None:
         url = get_dashboard_url(venue)
         return (
-            format_html('<a href="{}">Dashboard<span class="visually-hidden"> of {}</span></a>', url, venue)
+            format_html(
+                '<a class="to-dashboard" href="{}" title="Open dashboard"><span class="visually-hidden">'
+                "Open dashboard of {}</span></a>",
+                url,
+                venue,
+            )
             if url
             else None
         )

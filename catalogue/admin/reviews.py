@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin, restaurant_link
@@ -34,6 +34,8 @@ LANGUAGE_FILTER = option_filter(
     "lang",
     {code: (LANGUAGE_NAMES[code], matching(lang=code)) for code in ("en", "de", "fr", "es", "it", "da", "ja")},
 )
+
+NO_TEXT = mark_safe('<span class="quiet">No text</span>')
 
 
 class ReviewForm(forms.ModelForm[Review]):
@@ -71,7 +73,7 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
 
     @admin.display(description="Review")
     def beginning(self, review: Review) -> str:
-        return Truncator(review.text or "No text").chars(90)
+        return Truncator(review.text).chars(90) if review.text else NO_TEXT
 
     @admin.display(description="Stars", ordering="stars")
     def stars_shown(self, review: Review) -> SafeString:

@@ -38,6 +38,7 @@ from catalogue.public_pages.venues import NONE, GuestPages, find_guest_pages
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.geocoding.landmarks import PlaceNotResolved
 from catalogue.search.text.labels import translations
+from catalogue.search.text.understanding import Part
 from catalogue.search.text.vocabulary import MarketArea, Vocabulary, fold
 from framework.api import conditional_requests
 from framework.api.cache_headers import NO_STORE
@@ -191,6 +192,7 @@ def search_restaurants(visit: Visit) -> HttpResponse:
     nearest = {each["slug"] for each in context.get("unknown", {}).get("nearest", ())}
     context |= {
         "market": market,
+        "in_one_city": bool(market or local),
         "is_indexed": is_indexed,
         "cities": _cities(visit, form, local, without=nearest) if has_cities else [],
     }
@@ -253,20 +255,20 @@ def _replace(parameter: str | None, value: str | None) -> dict[str, str]:
     return {parameter: value} if parameter and value else {}
 
 
+def _describe_value(part: Part, form: SearchForm) -> str:
+    """The value that words became: of several they are a list, and cuisines have names."""
+    values = part.value if isinstance(part.value, list | tuple) else [part.value]
+    names = form.cuisine_labels if part.parameter == "cuisine" else {}
+    return ", ".join(names.get(value, str(value)) for value in values)
+
+
 def _cities(
     visit: Visit, form: SearchForm, local: MarketArea | None, *, without: Collection[str]
 ) -> list[dict[str, Any]]:
-    cities = [
-        {
-            "name": city.label,
-            "url": visit.link(SEARCH, {"market": city.value}),
-            "is_current": bool(local and local.slug == city.value),
-        }
-        for city in form.markets
-        if city.value in form.vocabulary.markets and city.value not in without
-    ]
-    # First the one that is shown, as phones have them in one line.
-    return sorted(cities, key=lambda city: not city["is_current"])
+    """Links to the cities: first the one that is shown, as phones have them in one line."""
+    cities = [city for city in form.markets if city.value in form.vocabulary.markets and city.value not in without]
+    cities.sort(key=lambda city: not (local and local.slug == city.value))
+    return [{"name": city.label, "url": visit.link(SEARCH, {"market": city.value})} for city in cities]
 
 
 def _describe_page(
@@ -301,7 +303,7 @@ def _describe_page(
             if each.near and "near" in form.values
         ],
         "understood": [
-            {"words": part.words, "filter": label_filter(part.parameter), "value": part.value}
+            {"words": part.words, "filter": label_filter(part.parameter), "value": _describe_value(part, form)}
             for part in page.understood
             if part.parameter not in (None, "q")
         ],

@@ -296,8 +296,8 @@ def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: An
 UNSTYLED_SPANS = re.compile(r'<span class="c-[pw]">([^<]*)</span>')
 
 
-def highlight(text: str, language: str) -> str:
-    """Code as HTML, highlighted if its language is known."""
+def highlight(text: str, language: str) -> SafeString:
+    """Code as HTML, highlighted if its language is known; escaped by Pygments."""
     from pygments import highlight as render_code  # type: ignore[import-untyped]
     from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
@@ -307,4 +307,5 @@ def highlight(text: str, language: str) -> str:
         lexer = get_lexer_by_name(language.lower())
     except ClassNotFound:
         return escape(text)
-    return UNSTYLED_SPANS.sub(r"\1", str(render_code(text, lexer, HtmlFormatter(nowrap=True, classprefix="c-"))))
+    html = UNSTYLED_SPANS.sub(r"\1", str(render_code(text, lexer, HtmlFormatter(nowrap=True, classprefix="c-"))))
+    return mark_safe(html)  # noqa: S308  # nosemgrep: html-is-escaped

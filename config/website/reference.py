@@ -105,11 +105,11 @@ def overview(request: HttpRequest, name: str) -> HttpResponse:
     schemas = Schemas(document)
     tables = [schemas.table(each) for each in ("Failure", "Problem")]
     prices = current_prices(api) or {}
-    example = next(
-        (method, path, operation)
+    example_group, example = next(
+        (group, operation)
         for group in api.groups.values()
-        for method, path, operation in group.operations
-        if operation["operationId"] == EXAMPLES[name]
+        for operation in group.operations
+        if operation[2]["operationId"] == EXAMPLES[name]
     )
     context = {
         "api": api,
@@ -119,6 +119,7 @@ def overview(request: HttpRequest, name: str) -> HttpResponse:
             for group in api.groups.values()
         ],
         "example": describe(api, schemas, {}, prices, *example),
+        "example_url": f"{example_group.url}#{EXAMPLES[name]}",
         "base": public_url(""),
         "description": docs.inline_markdown(document["info"]["description"]),
         "security": document["components"]["securitySchemes"],
@@ -237,7 +238,7 @@ def describe(
             if status.startswith(("4", "5")) and status not in (*COMMON_STATUSES, "402")
         ],
         "samples": [
-            (sample["label"], f"{name}-{sample['lang'].lower()}", highlight(sample["source"], sample["lang"]))
+            (sample["label"], f"{name}-{sample['lang'].lower()}", docs.highlight(sample["source"], sample["lang"]))
             for sample in operation.get("x-codeSamples", ())
         ],
         "bodies": [body, *answers] if body else answers,
@@ -269,7 +270,7 @@ def describe_body(
         rows=rows,
         headers=header_rows(own, api),
         examples=[
-            (example.get("summary", name), f"{anchor}-{number}", highlight(to_json(example["value"]), "json"))
+            (example.get("summary", name), f"{anchor}-{number}", docs.highlight(to_json(example["value"]), "json"))
             for number, (name, example) in enumerate(content.get("examples", {}).items(), start=1)
             if "value" in example
         ],
@@ -339,10 +340,6 @@ def header_rows(headers: Mapping[str, Any], api: Api) -> list[Row]:
 
 def to_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def highlight(text: str, language: str) -> SafeString:
-    return mark_safe(docs.highlight(text, language))  # noqa: S308  # nosemgrep: html-is-escaped  # escaped there
 
 
 def search_pages() -> Iterator[tuple[docs.Guide, list[tuple[str, str, str]]]]:

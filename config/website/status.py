@@ -22,14 +22,13 @@ PRODUCTS = (
 )
 
 
-def describe_services(states: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the name, the description and the state of each product and of each service behind it."""
+def describe_services(states: Mapping[str, str]) -> list[dict[str, str | bool]]:
+    """Return the name and the description of each product and of each service behind it, and whether it is up."""
     has_database, has_counters = states["database"] == "ok", states["counters"] == "ok"
-    state = "Operational" if has_database else "Unavailable"
-    rows = [(name, line, state) for name, line in PRODUCTS]
-    rows.append(("Database", "Orders, reservations and restaurant data", state))
-    rows.append(("Rate limits", "Counters of calls, and sessions", "Operational" if has_counters else "Unavailable"))
-    return [{"name": name, "line": line, "state": state} for name, line, state in rows]
+    rows = [(name, line, has_database) for name, line in PRODUCTS]
+    rows.append(("Database", "Orders, reservations and restaurant data", has_database))
+    rows.append(("Rate limits", "Counters of calls, and sessions", has_counters))
+    return [{"name": name, "line": line, "is_up": is_up} for name, line, is_up in rows]
 
 
 @never_cache

@@ -1,10 +1,18 @@
 """Filters of the lists of the back office."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+
+
+class SentenceCaseFilter(admin.ChoicesFieldListFilter):
+    """A field whose choices have Django's labels in title case ("Temporarily Closed"), shown in sentence case."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": str(choice["display"]).capitalize()}
 
 
 def option_filter(

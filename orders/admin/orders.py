@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import confirmed_action, render_rows_confirmation, run_on_each
-from framework.admin.badges import badge_column
+from framework.admin.badges import COLOURS, badge, badge_column
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
@@ -91,7 +91,7 @@ class OrderAdmin(LargeTableAdmin):
 
     form = OrderForm
     list_display = [
-        *("name", "status_badge", "customer", "venue", "payment_method"),
+        *("name", "progress", "customer", "venue", "payment_method"),
         *("in_total", "placed"),
     ]
     list_select_related = ["venue"]
@@ -150,6 +150,13 @@ class OrderAdmin(LargeTableAdmin):
     of_tax = amount_column("tax", "Tax")
     in_total = amount_column("total", "Total", ordering="total")
     status_badge = badge_column("status", "Status", ordering="status")
+
+    @admin.display(description="Status", ordering="status")
+    def progress(self, order: Order) -> SafeString:
+        """The stage of the kitchen while the order is pending, as on the dashboard, and then its end."""
+        if order.status == Order.Status.PENDING:
+            return badge(Order.Stage(order.kitchen_stage).label, "info")
+        return badge(order.get_status_display(), COLOURS[order.status])
 
     @admin.display(description="Order", ordering="number")
     def name(self, order: Order) -> str:

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
@@ -41,6 +42,7 @@ STAGE_LABELS = {
     Order.Stage.READY: pgettext_lazy("event of an order", "Marked ready"),
 }
 BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
+NEW = pgettext_lazy("state of an order", "New")
 
 # The filters behind "More": the periods are days to choose from already, and a text finds most customers.
 RARE_FILTERS = ("first", "last", "number", "customer")
@@ -80,8 +82,7 @@ def list_orders(request: PageRequest) -> HttpResponse:
         "form": form,
         "page": found,
         "rows": [
-            (order, format_money(order.total, order.currency), BADGES[order.status], STATES[order.status])
-            for order in found["orders"]
+            (order, format_money(order.total, order.currency), *describe_badge(order)) for order in found["orders"]
         ],
         "sums": sums,
         "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
@@ -127,6 +128,14 @@ def download(request: PageRequest) -> HttpResponse:
     return csv_response(search.list_csv_rows(orders), "orders.csv")
 
 
+def describe_badge(order: Order) -> tuple[str, str]:
+    """Return the style and the text of the badge: of an order to do, how far the kitchen is."""
+    if order.status != Order.Status.PENDING:
+        return BADGES[order.status], capfirst(str(STATES[order.status]))
+    style = "good" if order.stage == Order.Stage.READY else BADGES[order.status]
+    return style, str(NEW) if order.stage == Order.Stage.RECEIVED else capfirst(str(STATES[order.stage]))
+
+
 def format_history_line(event: Event) -> dict[str, Any]:
     kind, _separator, name = event.actor.partition(":")
     key = _("API key %(name)s") % {"name": name}
@@ -138,15 +147,15 @@ def format_history_line(event: Event) -> dict[str, Any]:
 def render_order(
     request: PageRequest, order: Order, *, address: AddressForm | None = None, status: int = 200
 ) -> HttpResponse:
-    events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("created_at", "id")
+    events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id")
     if address is None:
         address = AddressForm(initial={"delivery_address": order.delivery_address})
-    is_pending = order.status == Order.Status.PENDING
+    badge, state = describe_badge(order)
     context = {
         "order": order,
         "id": order.public_id,
-        "badge": "good" if is_pending and order.stage == Order.Stage.READY else BADGES[order.status],
-        "state": STATES[order.stage if is_pending else order.status],
+        "badge": badge,
+        "state": state,
         "kind": KINDS[order.fulfilment],
         "former_state": STATES[order.former_stage] if order.former_stage else "",
         "timeline": [format_history_line(event) for event in events[:200]],
@@ -243,5 +252,6 @@ def show_tiles(request: PageRequest) -> HttpResponse:
     """Render tiles of the overview: the counts of the order board, and the total of today's orders."""
     venue = request.access.venue
     sums = board.sum_today(venue, now=timezone.now())
-    context = {"sums": sums, "revenue": format_money(sums["revenue"], venue.currency)}
+    today = sums["today"]
+    context = {"sums": sums, "today": today, "revenue": format_money(today["revenue"], venue.currency)}
     return render(request, "orders/overview_tile.html", context)

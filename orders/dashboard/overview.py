@@ -36,9 +36,14 @@ def show_week(request: PageRequest) -> HttpResponse:
             return format_money(Decimal(value), venue.currency) or "0"
         return ngettext("%(count)s order", "%(count)s orders", int(value)) % {"count": value}
 
-    charts = [
-        build_chart(_("Sales by day"), compare_days(today, lambda day: value_of(days[day])), format_value=format_value)
-    ]
+    by_day = compare_days(today, lambda day: value_of(days[day]))
+    charts = [build_chart(_("Sales by day"), by_day, format_value=format_value)]
+    if waiting := days[today].pending:
+        charts[0]["note"] = ngettext(
+            "%(count)s open order of today counts when it is completed.",
+            "%(count)s open orders of today count when they are completed.",
+            waiting,
+        ) % {"count": waiting}
     by_hour = compare_hours(lambda hour: value_of(hours[hour]), lambda hour: value_of(hours_before[hour]))
     # Before the first sale of a day it says nothing.
     if any(row.value for row in by_hour):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
@@ -245,7 +246,7 @@ def render_form(
     }
     htmx = getattr(request, "htmx", None)
     part = PARTS.get(htmx.target or "") if htmx else None
-    return render(request, part or "orders/phone.html", context, status=status)
+    return render(request, part or "orders/phone.html", context | {"is_part": bool(part)}, status=status)
 
 
 def price_lines(
@@ -288,7 +289,9 @@ def price_lines(
         "item_count": sum(item["quantity"] for item in items),
         "subtotal": format_money(quote.subtotal, quote.currency),
         "tax": format_money(quote.tax, quote.currency),
-        "total": format_money(quote.total, quote.currency) if countable else None,
+        "total": format_money(quote.total if items or not published else Decimal(0), quote.currency)
+        if countable
+        else None,
         "problems": messages_at,
         # `problems.items` would be the method of the mapping.
         "cart_problems": messages_at.get("items", []),

@@ -206,7 +206,13 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
         "previous": previous,
         "is_comparable": is_comparable,
         "sums": now,
-        "tiles": list_tiles(now, before if is_comparable else None, days=len(days), currency=currency),
+        "tiles": list_tiles(
+            now,
+            before if is_comparable else None,
+            days=len(days),
+            open_days=(period.last - max(period.first, first_date)).days + 1,
+            currency=currency,
+        ),
         "amounts": [
             (label, *(format_money(sums.amounts[name], currency) for sums in (now, before)))
             for name, label in AMOUNT_LABELS.items()
@@ -225,18 +231,25 @@ def build_report(venue: Venue, period: Period, *, first_date: date) -> dict[str,
     }
 
 
-def list_tiles(now: Sums, before: Sums | None, *, days: int, currency: str) -> list[Tile]:
-    """Return the figures of the period, with their changes since the sums `before`, if any."""
+def list_tiles(now: Sums, before: Sums | None, *, days: int, open_days: int, currency: str) -> list[Tile]:
+    """Return the figures of the period, with their changes since the sums `before`, or else with averages a day.
+
+    The averages are of the `open_days`, those since the first order.
+    """
     former_text = _("%(value)s on the day before") if days == 1 else _("%(value)s in the %(days)s days before")
 
     def format_amount(amount: Any) -> str:
         return format_money(amount, currency) or _("no amounts")
 
-    def tile(label: str, value: Any, former: Any, format_value: Callable[[Any], str]) -> Tile:
+    def tile(
+        label: str, value: Any, former: Any, format_value: Callable[[Any], str], *, daily: str | None = None
+    ) -> Tile:
         note = ""
         if before and value is not None:
             note = former_text % {"value": format_value(former), "days": days}
             note = describe_change(value, former, note) if former else note
+        elif daily is not None and open_days > 1:
+            note = _("%(unit)s a day") % {"unit": daily}
         return Tile(label, format_value(value), note)
 
     share = ngettext("%(percent)s of %(count)s order", "%(percent)s of %(count)s orders", now.placed)
@@ -245,9 +258,11 @@ def list_tiles(now: Sums, before: Sums | None, *, days: int, currency: str) -> l
         percent = format_percent(before.cancelled_percent, decimals=1)
         former_share = _("%(percent)s of %(count)s") % {"percent": percent, "count": before.placed}
         share += "; " + former_text % {"value": former_share, "days": days}
+    sales_a_day = None if now.sales is None else format_amount(now.sales / open_days)
+    orders_a_day = format_number(round(Decimal(now.orders) / open_days, 1))
     return [
-        tile(_("Sales"), now.sales, before and before.sales, format_amount),
-        tile(_("Completed orders"), now.orders, before and before.orders, str),
+        tile(_("Sales"), now.sales, before and before.sales, format_amount, daily=sales_a_day),
+        tile(_("Completed orders"), now.orders, before and before.orders, str, daily=orders_a_day),
         tile(_("Average order"), now.average, before and before.average, format_amount),
         Tile(_("Cancelled orders"), str(now.cancelled), share),
     ]

@@ -1,5 +1,6 @@
 """The menu of a venue: items with prices and serving times, and uploaded files."""
 
+from collections.abc import Collection
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 
@@ -107,6 +108,19 @@ class Allergen(models.TextChoices):
     MOLLUSCS = "molluscs", _("molluscs")
 
 
+# The names where many dishes are listed, of those that have a shorter one.
+SHORT_NAMES = {Allergen.GLUTEN: _("gluten"), Allergen.SESAME: _("sesame"), Allergen.SULPHITES: _("sulphites")}
+
+
+def name_allergens(allergens: Collection[str], *, is_short: bool = False) -> str:
+    """Return the allergens as text, in the order of the law: `cereals containing gluten, milk`; or empty.
+
+    The short names are for lists: `gluten, milk`.
+    """
+    short: dict[Allergen, str] = SHORT_NAMES if is_short else {}
+    return ", ".join(gettext(short.get(allergen, allergen.label)) for allergen in Allergen if allergen in allergens)
+
+
 class Diet(models.TextChoices):
     """Diets that a dish is suitable for."""
 
@@ -209,8 +223,11 @@ class MenuItem(models.Model):
 
     @property
     def allergen_names(self) -> str:
-        """The allergens as text, in the order of the law: `cereals containing gluten, milk`; or empty."""
-        return ", ".join(gettext(allergen.label) for allergen in Allergen if allergen in self.allergens)
+        return name_allergens(self.allergens)
+
+    @property
+    def short_allergen_names(self) -> str:
+        return name_allergens(self.allergens, is_short=True)
 
     @property
     def diet_names(self) -> str:

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 
 from framework.languages import format_money, translate
 from orders.menu.photos import thumbnail_path
-from orders.models import Allergen, ChargeRule, Diet, ItemModifierGroup, Menu, MenuItem, Modifier, ModifierGroup, Order
+from orders.models import ChargeRule, Diet, ItemModifierGroup, Menu, MenuItem, Modifier, ModifierGroup, Order
+from orders.models.menus import name_allergens
 from orders.pricing import round_amount
 
 # The names of the fields of questions that modifiers ask begin so.
@@ -27,6 +28,7 @@ class Dish:
     description: str
     price: str
     allergens: str
+    full_allergens: str
     diets: Sequence[str]
     photo: str
     obstacle: str
@@ -42,6 +44,7 @@ class Choice:
     name: str
     price: str
     allergens: str
+    full_allergens: str
     is_chosen: bool
     is_available: bool
     question: "Question | None" = None
@@ -128,17 +131,14 @@ def describe_dish(item: MenuItem, menu: Menu, *, times: Sequence[datetime], has_
         name=translate(item.translations, "name", item.name),
         description=translate(item.translations, "description", item.description),
         price=format_money(round_amount(item.price, menu.venue.currency), menu.venue.currency),
-        allergens=list_allergens(item.allergens),
+        allergens=item.short_allergen_names,
+        full_allergens=item.allergen_names,
         diets=[_(diet.label) for diet in Diet if diet in item.diets],
         photo=thumbnail_path(item.photo_id, "small") if item.photo_id else "",
         obstacle=item.find_obstacle(times[0]) or "",
         is_orderable=is_orderable(item, times),
         has_groups=has_groups,
     )
-
-
-def list_allergens(allergens: Collection[str]) -> str:
-    return ", ".join(_(allergen.label) for allergen in Allergen if allergen in allergens)
 
 
 def load_questions(item: MenuItem, post: Answers | None, *, times: Sequence[datetime]) -> list[Question]:
@@ -185,7 +185,8 @@ def build_question(
                 ref=modifier.ref,
                 name=translate(modifier.translations, "name", modifier.name),
                 price=f"+{price}" if modifier.price_delta > 0 else price,
-                allergens=list_allergens(modifier.allergens),
+                allergens=name_allergens(modifier.allergens, is_short=True),
+                full_allergens=name_allergens(modifier.allergens),
                 is_chosen=is_chosen and is_available,
                 is_available=is_available,
                 question=inner,

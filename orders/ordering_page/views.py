@@ -256,10 +256,11 @@ def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
     categories = menu.load_categories(visit.menu, times=visit.times)
     if not categories:
         raise links.InvalidLink
-    total = visit.quote().order.total if visit.items else None
+    quote, currency = visit.quote() if visit.items else None, visit.venue.currency
     context = {
         "categories": categories,
-        "total": money(total, visit.venue.currency),
+        "lines": [(line, money(line.total, currency)) for line in quote.lines] if quote else [],
+        "total": money(quote.order.total, currency) if quote else "",
         "can_order": visit.can_order,
     }
     return visit.render("menu", context, status=status)

@@ -238,12 +238,21 @@ def test_guides_are_read_and_found(visit: Visit, scheme: str) -> None:
     page = visit(color_scheme=scheme)
     page.goto("/docs")
     page.get_by_role("searchbox").first.fill("webhook")
-    page.get_by_role("navigation", name="All guides", exact=True).get_by_role("link", name="Webhooks").click()
+    guides = page.get_by_role("navigation", name="All guides", exact=True)
+    # The index lists them itself, so that its menu is folded.
+    assert not guides.get_by_role("link", name="Webhooks").is_visible()
+    guides.get_by_role("heading", name="Integrator").click()
+    guides.get_by_role("link", name="Webhooks").click()
     page.get_by_role("heading", level=1, name="Webhooks").wait_for()
     assert offences(page) == []
     page.goto("/docs/paying")
     assert offences(page) == []
     assert covered(page) == []
+    # The contents mark the section that is read.
+    read = page.locator(".contents [aria-current=location]")
+    assert read.all_inner_texts() == ["The 402 answer"]
+    page.locator("#tiers").evaluate("heading => heading.scrollIntoView()")
+    read.filter(has_text="Tiers").wait_for()
     # The table of the prices is shown whole.
     assert page.locator(".table-frame").first.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
     page.set_viewport_size(PHONE)

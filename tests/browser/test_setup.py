@@ -138,9 +138,9 @@ def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Ca
     sign_up(page, email="sizes@example.com", restaurant="Osteria Sizes")
     menu = f"{home(page)}/menu"
     page.goto(f"{menu}/categories/new")
-    page.get_by_label("Name").fill("Pizza")
+    page.get_by_label("Name").first.fill("Pizza")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("More", exact=True).click()
+    page.get_by_text("Manage menu", exact=True).click()
     page.get_by_role("link", name="Modifier groups").click()
     page.get_by_role("link", name="Add a group").click()
     page.get_by_label("Name").first.fill("Size")
@@ -163,10 +163,10 @@ def test_sizes_stock_and_a_translation_are_written_without_javascript(visit: "Ca
     page.locator(".translation").first.get_by_label("Description").fill("Tomat, mozzarella")
     page.get_by_role("button", name="Save").click()
     page.get_by_label("More about Margherita").click()
-    page.get_by_label("Portions left of Margherita").fill("3")
+    page.get_by_role("textbox", name="Portions left of Margherita").fill("3")
     page.get_by_role("button", name="Set portions left of Margherita").click()
     page.get_by_text("Margherita: 3 left.").wait_for()
-    page.get_by_text("More", exact=True).click()
+    page.get_by_text("Manage menu", exact=True).click()
     page.get_by_role("link", name="Modifier groups").click()
     page.get_by_role("link", name="Size").click()
     addresses = [menu, f"{menu}/groups", page.url]
@@ -187,11 +187,11 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     sign_up(page, email="tables@example.com", restaurant="Osteria Tables")
     settings = f"{home(page)}/settings"
     page.goto(f"{settings}/tables")
-    # Before the first table, the form for many stands apart from the text about none.
-    empty, form = page.locator(".empty").bounding_box(), page.locator(".empty + .card").bounding_box()
-    assert empty
+    # Before the first table, the form for many is open, and stands apart from the text about none.
+    form, empty = page.locator(".add-tables").bounding_box(), page.locator(".empty").bounding_box()
     assert form
-    assert form["y"] - empty["y"] - empty["height"] >= 8
+    assert empty
+    assert empty["y"] - form["y"] - form["height"] >= 8
     page.get_by_role("textbox", name="Tables").fill("T1-T12")
     page.get_by_role("button", name="Add tables").click()
     assert page.get_by_text("12 tables added.").is_visible()

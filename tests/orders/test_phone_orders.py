@@ -152,6 +152,8 @@ def test_what_htmx_asks_for_is_a_part_of_the_page(venue: Venue, host: Client, me
         ).content.decode()
         assert has in answer
         assert "<html" not in answer
+        # The total and the button change with the lines, but stand below the customer.
+        assert ('<div id="place" hx-swap-oob="true">' in answer) == (target == "cart")
     assert "Margherita" not in answer
 
 
@@ -220,7 +222,9 @@ def test_a_venue_without_a_menu_takes_any_item_without_prices(venue: Venue, host
 
 
 def test_a_bar_shows_how_many_items_the_order_has_and_their_total(venue: Venue, host: Client, menu: Menu) -> None:
-    assert b'class="cart-bar"' not in host.get(at(venue)).content
+    empty = host.get(at(venue)).content.decode()
+    assert '<p class="cart-bar"><b>0 items · €0.00</b>' in empty
+    assert '<button name="do" value="place" class="phone-place" disabled>Place order</button>' in empty
     text = host.post(at(venue), form(do="search")).content.decode()
     assert '<p class="cart-bar"><b>3 items · €25.50</b>' in text
 

@@ -86,11 +86,11 @@ def sign_up(page: "Page", *, email: str, restaurant: str, zone: str = "Europe/Ro
 
 
 def sign_in(page: "Page", *, email: str, password: str = PASSWORD, to: str = "/dashboard") -> None:
-    """Sign in by mail address and password."""
+    """Sign in by mail address and password, in any language."""
     page.goto(f"/account/login/?next={to}")
-    page.get_by_label("Email").fill(email)
-    page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.locator("[name=login]").fill(email)
+    page.locator("[name=password]").fill(password)
+    page.locator("[name=password]").press("Enter")
     page.wait_for_url(lambda address: "/account/login" not in address)
 
 

@@ -26,6 +26,7 @@ from catalogue.tasks import enqueue_open_intervals
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.badges import COLOURS, badge
 from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.list_filters import SentenceCaseFilter
 from framework.admin.read_only import ReadOnlyInline
 
 # A shorter text has no trigram, so the search would scan the whole table.
@@ -86,9 +87,9 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
 
     form = RestaurantForm
     change_form_template = "catalogue/restaurant.html"
-    list_display = [*("name", "status_shown", "place", "cuisine", "rating_shown", "updated_at")]
+    list_display = [*("name", "status_shown", "place", "cuisine", "rating_shown", "updated")]
     list_select_related = ["market", "cuisine"]
-    list_filter = ["status", "market", UnparsedHoursFilter]
+    list_filter = [("status", SentenceCaseFilter), "market", UnparsedHoursFilter]
     shows_first_filter = True
     search_fields = ["slug"]
     is_in_site_search = True
@@ -141,9 +142,14 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
             return badge("Erased", "soft")
         if restaurant.merged_into_id:
             return badge("Merged", "soft")
-        return badge(restaurant.get_status_display(), COLOURS.get(restaurant.status, ""))
+        return badge(restaurant.get_status_display().capitalize(), COLOURS.get(restaurant.status, ""))
 
-    @admin.display(description="Market", ordering="market")
+    @admin.display(description="Updated", ordering="updated_at")
+    def updated(self, restaurant: Restaurant) -> str:
+        """The day: most rows are updated by imports, at one time of it."""
+        return f"{restaurant.updated_at:%Y-%m-%d}"
+
+    @admin.display(description="Area", ordering="market")
     def place(self, restaurant: Restaurant) -> str:
         return ", ".join(filter(None, (restaurant.neighborhood, str(restaurant.market))))
 

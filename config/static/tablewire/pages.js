@@ -114,3 +114,18 @@ for (const button of document.querySelectorAll("[data-reveal]")) {
     button.setAttribute("aria-pressed", String(!isShown));
   });
 }
+
+// "On this page": the section that is read, the last whose heading has passed the bar, is marked in the contents.
+const contents = [...document.querySelectorAll(".contents a")];
+if (contents.length) {
+  const headings = contents.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const mark = () => {
+    const isEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+    const passed = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < 120);
+    const current = isEnd && scrollY ? contents.length - 1 : Math.max(passed, 0);
+    for (const link of contents) link.removeAttribute("aria-current");
+    contents[current].setAttribute("aria-current", "location");
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
+}

@@ -23,5 +23,5 @@ def test_the_front_page_shows_the_groups_in_their_order_after_the_most_used_list
 def test_a_list_is_titled_by_its_rows(admin_client: Client) -> None:
     for path, title in (("orders/order", "Orders"), ("payments/payment", "Payments"), ("auth/group", "Groups")):
         page = admin_client.get(f"/admin/{path}/").content.decode()
-        assert (f"<h1>{title}</h1>" in page, f"<title>{title} | Tablewire back office</title>" in page) == (True, True)
+        assert (f"<h1>{title}" in page, f"<title>{title} | Tablewire back office</title>" in page) == (True, True)
     assert "<h1>Deposits: 0 USDC held" in admin_client.get("/admin/catalogue/deposit/").content.decode()

@@ -160,7 +160,7 @@ def test_staff_order_an_export_of_their_own(staff: Client) -> None:
     assert builders.messages_of(answer) == [f"Export {export.public_id} is queued."]
     assert (export.wallet, export.queue, export.format, export.fields) == (None, "standard", "csv.gz", ["reviews"])
     assert export.filter == {"market": "copenhagen", "status": "open", "updated_since": "2026-11-21T18:00:00Z"}
-    assert "<b>No exports yet.</b>" not in staff.get(address(Export, "changelist")).content.decode()
+    assert "No exports yet" not in staff.get(address(Export, "changelist")).content.decode()
 
 
 @pytest.mark.parametrize(

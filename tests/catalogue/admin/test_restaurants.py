@@ -1,5 +1,6 @@
 """The catalogue's pages of the admin."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 import tests.support.builders
+from accounts.templatetags.back_office import row_count
 from catalogue.hours import open_intervals
 from catalogue.models import (
     Deposit,
@@ -257,9 +259,19 @@ def test_a_run_of_an_importer_tells_its_rows_in_one_line(staff: Client, place: R
 
 
 def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
-    assert "<b>No reports yet.</b> POST /v1/restaurants/{slug}/reports creates reports." in page(
+    assert "<h2>No reports yet</h2><p>POST /v1/restaurants/{slug}/reports creates reports.</p>" in page(
         staff, address(Report, "changelist")
     )
+
+
+def test_the_list_says_how_many_restaurants_there_are_and_where(staff: Client, place: Restaurant) -> None:
+    Restaurant.objects.filter(pk=place.pk).update(status=Restaurant.Status.TEMPORARILY_CLOSED)
+    listed = page(staff, address(Restaurant, "changelist"))
+    number = Restaurant.objects.count()
+    assert f'<h1>Restaurants <span class="count">{number}</span></h1>' in listed
+    # In the row and in the filter.
+    assert listed.count("Temporarily closed") == 2
+    assert "Temporarily Closed" not in listed
 
 
 def test_of_a_long_table_the_rows_are_estimated_and_the_pages_bounded() -> None:
@@ -268,3 +280,10 @@ def test_of_a_long_table_the_rows_are_estimated_and_the_pages_bounded() -> None:
     whole = EstimatedPaginator(Review.objects.order_by("-pk"), 50)
     assert (whole.count, whole.num_pages) == (7_500_000, 200)
     assert EstimatedPaginator(Review.objects.filter(stars=5).order_by("-pk"), 50).count == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(1_951, "1,951"), (10_001, "over 10,000"), (7_500_000, "about 7,500,000")]
+)
+def test_the_number_of_rows_says_whether_it_is_exact(number: int, shown: str) -> None:
+    assert row_count(SimpleNamespace(result_count=number)) == shown  # type: ignore[arg-type]

@@ -139,7 +139,9 @@ def test_a_city_without_restaurants_links_the_nearest_ones(client: Client) -> No
     assert response.status_code == 404
     assert response["Cache-Control"] == "private, no-store"
     assert "<h2>No restaurants in Rome yet.</h2>" in text
-    found = find(r'<a class="button[^"]*" href="([^"]+)"><span><bdi>(\w+)</bdi>, ([^<]+)</span>', response)
+    found = find(
+        r'<a class="button[^"]*" href="([^"]+)"><span><bdi>(\w+)</bdi> <span class="small">([^<]+)</span>', response
+    )
     assert [(unescape(url), name, distance) for url, name, distance in found] == [
         ("/restaurants?price=1&market=milan", "Milan", "479 km"),
         ("/restaurants?price=1&market=copenhagen", "Copenhagen", "1,533 km"),
@@ -205,7 +207,21 @@ def test_without_parameters_there_are_restaurants_of_one_city(client: Client) ->
     assert shown(**{"Accept-Language": "de-DE"}) == ["in-aarhus"]
     response = client.get("/restaurants?lang=da", headers={"Accept-Language": "en-GB"})
     assert find(r'<h3><a href="/restaurants/([^"?]+)', response) == ["in-aarhus"]
-    assert find('href="([^"]+)" aria-current="true"', response) == ["/restaurants?market=aarhus&amp;lang=da"]
+    # The city that is shown is the first of the links. Nobody chose it, so none is marked.
+    cities = find('<nav class="cities".*?<a href="([^"]+)">', response)
+    assert cities == ["/restaurants?market=aarhus&amp;lang=da"]
+
+
+def test_words_that_name_a_cuisine_are_read_as_its_name(client: Client) -> None:
+    fiskebar()
+    text = text_of(client.get("/restaurants?q=seafood"))
+    assert '<span class="badge soft">Cuisine: <bdi>Seafood</bdi></span>' in text
+
+
+def test_a_card_says_the_city_where_the_page_is_of_several(client: Client) -> None:
+    fiskebar()
+    assert "<bdi>Vesterbro</bdi>" in text_of(client.get("/restaurants?market=copenhagen"))
+    assert "<bdi>Vesterbro, Copenhagen</bdi>" in text_of(client.get("/restaurants?price=3"))
 
 
 def test_a_misspelt_name_links_what_was_meant(client: Client) -> None:

@@ -51,6 +51,26 @@ def test_the_number_and_the_time_of_an_order_are_of_the_day_of_its_venue(staff: 
     assert ">2026-11-22 08:35</td>" in page
 
 
+def test_the_list_shows_the_stage_of_the_kitchen_until_an_order_ends(staff: Client, venue: Venue) -> None:
+    ready, completed = builders.order(venue, now=NOON), builders.order(venue, now=NOON)
+    commands.change_stage(ready, Order.Stage.READY, now=NOON, actor="test")
+    commands.change_status(completed, Order.Status.COMPLETED, now=NOON, actor="test")
+    page = staff.get(ORDERS).content.decode()
+    states = re.findall(r'<td class="field-progress"><span class="badge (\w+)">(\w+)</span>', page)
+    assert sorted(states) == [("good", "Completed"), ("info", "Ready")]
+
+
+def test_months_are_one_of_the_filters(staff: Client, venue: Venue) -> None:
+    builders.order(venue, now=NOON)
+    builders.order(venue, now=NOON.replace(month=10))
+    page = staff.get(ORDERS).content.decode()
+    folded = page.partition('<details class="filters" id="changelist-filter">')[2].partition("</details>")[0]
+    assert re.findall(r"month=(\d+)[^>]*>([^<]+)</a>", folded) == [("10", "October 2026"), ("11", "November 2026")]
+    page = staff.get(f"{ORDERS}?business_date__year=2026&business_date__month=10").content.decode()
+    assert '<span class="chosen"><span>Date</span> 2026-10</span>' in page
+    assert '<span class="count">1</span>' in page
+
+
 @pytest.mark.parametrize("query", ["q=cust_123", "q=trattoria", "status__exact=pending", "business_date__year=2026"])
 def test_orders_are_found(staff: Client, venue: Venue, query: str) -> None:
     builders.order(venue, now=NOON)

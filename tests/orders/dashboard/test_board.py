@@ -375,10 +375,11 @@ def test_the_page_of_an_order_moves_it_back_to_its_former_stage(
     for stage in stages:
         commands.change_stage(order, stage, now=NOON, actor="system")
     text = kitchen.get(f"/dashboard/{venue.public_id}/orders/{order.public_id}").content.decode()
-    button = f'name="undo" value="{order.public_id} {former} {len(stages) + 1}" class="quiet">Back to {former}<'
+    button = f'name="undo" value="{order.public_id} {former} {len(stages) + 1}" class="link">Back to {former}<'
     assert (button in text) == bool(former)
     style = "good" if order.stage == "ready" else "info"
-    assert f'<span class="badge {style}">{order.stage}</span></h1>' in text
+    state = "New" if order.stage == "received" else order.stage.capitalize()
+    assert f'<span class="badge {style}">{state}</span></h1>' in text
     assert ("Marked ready" in text) == ("ready" in stages)
     if former:
         kitchen.post(at(venue, "/moves"), {"undo": f"{order.public_id} {former} {order.version}"})
@@ -603,4 +604,4 @@ def test_the_tiles_of_the_overview_count_as_the_board_and_sum_up_today_without_c
     text = kitchen.get(f"/dashboard/{venue.public_id}/orders/today").content.decode()
     values = [part.split("<")[0] for part in text.split('class="value">')[1:]]
     assert values == ["2", "€38.00"]
-    assert "1 completed, 1 cancelled" in text
+    assert "1 open, 1 completed" in text

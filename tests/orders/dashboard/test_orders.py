@@ -12,6 +12,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Event, Venue
+from orders import commands
 from orders.models import Order
 from tests.support import builders, users
 
@@ -61,8 +62,8 @@ def test_a_period_is_chosen_with_a_link_that_keeps_the_other_filters(venue: Venu
     chosen = host.get(f"{at(venue)}?{link.replace('&amp;', '&')}")
     assert numbers_of(chosen) == [old.number]
     assert f'<a href="?{link}" aria-current="true">Yesterday</a>' in chosen.content.decode()
-    # Only filters that nothing else shows are counted beside "More".
-    count = 'More <span class="badge info">1</span>'
+    # Only filters that nothing else shows are counted beside "More filters".
+    count = 'More filters <span class="badge info">1</span>'
     assert count not in chosen.content.decode()
     assert count in host.get(f"{at(venue)}?customer=cust_7").content.decode()
 
@@ -217,6 +218,29 @@ def test_an_order_shows_its_lines_its_money_and_who_did_what(
         assert words in text
     assert "<b>Placed</b>" in text
     assert '<b>Completed</b> <span class="quiet">21 Nov 2026, 13:00:00, by <bdi>host@example.com</bdi></span>' in text
+    assert text.index("<b>Completed</b>") < text.index("<b>Placed</b>")
+
+
+@pytest.mark.parametrize(
+    ("stages", "status", "badge"),
+    [
+        ((), "pending", 'info">New'),
+        (("accepted",), "pending", 'info">Accepted'),
+        (("accepted", "ready"), "pending", 'good">Ready'),
+        (("ready",), "completed", 'good">Completed'),
+        ((), "cancelled", 'bad">Cancelled'),
+    ],
+)
+def test_the_list_and_the_page_of_an_order_say_how_far_it_is(
+    venue: Venue, host: Client, stages: tuple[str, ...], status: str, badge: str
+) -> None:
+    order = builders.order(venue)
+    for stage in stages:
+        commands.change_stage(order, stage, now=NOON, actor="system")
+    if status != "pending":
+        commands.change_status(order, status, now=NOON, actor="system")
+    for rest in ("", f"/{order.public_id}"):
+        assert f'class="badge {badge}</span>' in host.get(at(venue, rest)).content.decode()
 
 
 def test_an_order_is_completed_reopened_and_cancelled_with_a_reason(venue: Venue, host: Client) -> None:

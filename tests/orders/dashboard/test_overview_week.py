@@ -65,6 +65,14 @@ def test_a_venue_without_orders_sees_no_empty_charts(osteria: Venue) -> None:
     assert page.count("No completed orders.") == 2
 
 
+def test_open_orders_of_today_are_said_to_count_later(osteria: Venue) -> None:
+    with time_machine.travel(NOW, tick=False):
+        for days_ago in (0, 0, 1):
+            builders.order(osteria, now=NOW - timedelta(days=days_ago))
+        page = users.member(osteria).get(f"/dashboard/{osteria.public_id}/reports/week").content.decode()
+    assert "2 open orders of today count when they are completed." in page
+
+
 def test_sales_of_the_week_cost_five_queries(osteria: Venue) -> None:
     owner = users.member(osteria)
     path = f"/dashboard/{osteria.public_id}/reports/week"

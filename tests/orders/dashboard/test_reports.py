@@ -241,6 +241,16 @@ def test_sales_are_compared_with_the_period_before(venue: Venue, owner: Client) 
     assert one_day["Completed orders"] == ("2", "0 on the day before")
 
 
+def test_a_period_without_one_before_has_averages_of_the_days_since_the_first_order(
+    venue: Venue, owner: Client
+) -> None:
+    builders.menu(venue)
+    for days_ago in (3, 0, 0):
+        builders.order(venue, status="completed", now=NOON - timedelta(days=days_ago))
+    tiles = tiles_of(owner.get(at(venue)))
+    assert (tiles["Sales"], tiles["Completed orders"]) == (("€57.00", "€14.25 a day"), ("3", "0.8 a day"))
+
+
 @pytest.mark.parametrize(
     ("value", "former", "words"),
     [

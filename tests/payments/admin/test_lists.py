@@ -34,8 +34,10 @@ def staff(db: None) -> Client:
 )
 def test_an_empty_list_says_what_fills_it(staff: Client, listed: str, text: str) -> None:
     page = staff.get(f"/admin/payments/{listed}/").content.decode()
-    assert re.search("<b>No [a-z ]+ yet.</b>", page)
+    assert re.search("<h2>No [a-z ]+ yet</h2>", page)
     assert text in page
+    # There is nothing to search or to filter, unless something was searched.
+    assert ('id="searchbar"' in page, 'id="changelist-filter"' in page) == (False, False)
 
 
 def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff: Client) -> None:
