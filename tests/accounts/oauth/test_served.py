@@ -1,6 +1,7 @@
 """A running product by real HTTP: the official client of MCP signs in, and a till connects to three restaurants."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -68,8 +69,10 @@ class Memory:
 
 
 @pytest.fixture(scope="module")
-def person(up: Up) -> Person:
-    return Person(up)
+def person(up: Up) -> Iterator[Person]:
+    known = Person(up)
+    with known.browser:
+        yield known
 
 
 def test_the_official_client_of_mcp_signs_in_by_discovery_registration_and_pkce(up: Up, person: Person) -> None:
