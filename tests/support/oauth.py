@@ -13,7 +13,9 @@ from django.test import Client
 from accounts.models import OAuthApp, Venue
 from accounts.oauth import registration
 from framework.api.urls import public_url
+from framework.public_ids import encode
 
+FORM = "application/x-www-form-urlencoded"
 CALLBACK = "https://pos.example.com/callback"
 ORDERS = "/api/v1/orders"
 
@@ -59,7 +61,7 @@ class App:
         body = {"client_id": self.client_id} | ({"client_secret": self.secret} if self.secret else {}) | body
         body = {name: value for name, value in body.items() if value is not None}
         content = urlencode(body, doseq=True)
-        return self.http.post("/oauth/token", content, content_type="application/x-www-form-urlencoded")
+        return self.http.post("/oauth/token", content, content_type=FORM)
 
     def exchange(self, code: str, **changes: Any) -> Any:
         body = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri}
@@ -95,13 +97,11 @@ def registered_app(venue: Venue, *, own_scopes: Sequence[str] = (), uris: Sequen
 
 
 def row_of(app: App) -> OAuthApp:
-    return OAuthApp.objects.get(pk=registration.find_app_id(app.client_id))
+    return OAuthApp.objects.get(pk=registration.find_app_id(app.client_id) or "")
 
 
 def whole(venue: Venue) -> str:
     """The choice of all restaurants of an account."""
-    from framework.public_ids import encode
-
     return encode("acc", venue.account_id)
 
 

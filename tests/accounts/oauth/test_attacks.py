@@ -267,8 +267,7 @@ def test_each_answer_of_the_authorization_endpoint_names_its_issuer(venue: Venue
 
 @pytest.mark.parametrize("body", ["grant_type=password&username=a&password=b", "grant_type=implicit", "", "%00=%00"])
 def test_other_grants_do_not_exist(app: oauth.App, body: str) -> None:
-    form = {"content_type": "application/x-www-form-urlencoded"}
-    answer = app.http.post("/oauth/token", f"client_id={app.client_id}&{body}", **form)
+    answer = app.http.post("/oauth/token", f"client_id={app.client_id}&{body}", content_type=oauth.FORM)
     assert (answer.status_code, answer.json()["error"]) in ((400, "unsupported_grant_type"), (400, "invalid_request"))
 
 

@@ -210,10 +210,9 @@ def test_a_revoked_refresh_token_ends_everything_and_an_access_token_itself(
     venue: Venue, owner: Client, app: oauth.App
 ) -> None:
     first, second = app.connect(owner, venue), app.connect(owner, venue)
-    form = {"content_type": "application/x-www-form-urlencoded"}
     for token in (first["access_token"], second["refresh_token"], "oat_unknown"):
         body = f"client_id={app.client_id}&token={token}&token_type_hint=whatever"
-        assert app.http.post("/oauth/revoke", body, **form).status_code == 200
+        assert app.http.post("/oauth/revoke", body, content_type=oauth.FORM).status_code == 200
     assert [oauth.call(each["access_token"]).status_code for each in (first, second)] == [401, 401]
     assert app.refresh(first["refresh_token"]).status_code == 200
     assert app.refresh(second["refresh_token"]).status_code == 400

@@ -25,12 +25,11 @@ from tests.support import oauth, users
 
 __all__ = ["certificate"]
 
-JSON = {"content_type": "application/json"}
 URL = "https://hooks.example.com/oauth/client.json"
 
 
 def register(body: Any, client: Client | None = None) -> Any:
-    return (client or Client()).post("/oauth/register", body, **JSON)
+    return (client or Client()).post("/oauth/register", body, content_type="application/json")
 
 
 def test_a_client_registers_itself(db: None) -> None:
@@ -105,8 +104,8 @@ def test_malformed_metadata_is_refused(db: None, body: Any) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 5000, b'{"a": NaN}'])
 def test_a_body_that_is_not_json_is_refused(db: None, body: bytes) -> None:
-    assert Client().post("/oauth/register", body, **JSON).status_code == 400
-    assert Client().post("/oauth/register", b"x" * 70_000, **JSON).status_code == 413
+    assert Client().post("/oauth/register", body, content_type="application/json").status_code == 400
+    assert Client().post("/oauth/register", b"x" * 70_000, content_type="application/json").status_code == 413
     assert Client().get("/oauth/register").status_code == 405
 
 

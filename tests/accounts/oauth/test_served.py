@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import AnyUrl
 
 from tests.support import oauth
 from tests.support.live_stack import Up
@@ -89,7 +90,7 @@ def test_the_official_client_of_mcp_signs_in_by_discovery_registration_and_pkce(
         url = f"{up.record['base_url']}/mcp/account"
         provider = OAuthClientProvider(
             url,
-            OAuthClientMetadata(client_name="Agent", redirect_uris=[LOOPBACK]),
+            OAuthClientMetadata(client_name="Agent", redirect_uris=[AnyUrl(LOOPBACK)]),
             memory,
             redirect_handler=open_browser,
             callback_handler=come_back,
