@@ -2,18 +2,21 @@
 
 import base64
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import httpx
 from django.test import Client
 
 from accounts.models import OAuthApp, Venue
 from accounts.oauth import registration
 from framework.api.urls import public_url
 from framework.public_ids import encode
+from tests.support.live_stack import Up
 
 FORM = "application/x-www-form-urlencoded"
 CALLBACK = "https://pos.example.com/callback"
@@ -78,6 +81,33 @@ class App:
         assert answer.status_code == 200, answer.content.decode()
         tokens: dict[str, Any] = answer.json()
         return tokens
+
+
+class Person:
+    """Somebody with a browser, who has signed in and allows what is asked."""
+
+    def __init__(self, up: Up) -> None:
+        self.base, known = up.record["base_url"], up.record["dashboard"]
+        self.browser = httpx.Client(base_url=self.base, timeout=30)
+        form = {"login": known["email"], "password": known["password"]}
+        assert self.submit("/account/login/", form).status_code == 302
+
+    def submit(self, address: str, form: dict[str, str]) -> httpx.Response:
+        """Open a page and submit its form."""
+        page = self.browser.get(address)
+        found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)
+        assert page.status_code == 200, page.text
+        assert found, page.text
+        return self.browser.post(address, data=form | {"csrfmiddlewaretoken": found[1]}, headers={"Origin": self.base})
+
+    def allow(self, address: str, *, whole_account: bool) -> dict[str, str]:
+        """What the app finds in its redirect URI."""
+        page = self.browser.get(address).text
+        choices = re.findall(r'<option value="((?:acc|ven)_\w+)"', page)
+        choice = next(each for each in choices if each.startswith("acc" if whole_account else "ven"))
+        answer = self.submit(address, {"access": choice, "decision": "allow"})
+        assert answer.status_code == 302, answer.text
+        return query_of(answer.headers["Location"])
 
 
 def query_of(address: str) -> dict[str, str]:

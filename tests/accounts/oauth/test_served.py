@@ -1,7 +1,7 @@
 """A running product by real HTTP: the official client of MCP signs in, and a till connects to three restaurants."""
 
-import re
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,37 +17,11 @@ from pydantic import AnyUrl
 
 from tests.support import oauth
 from tests.support.live_stack import Up
+from tests.support.oauth import Person
 
 pytestmark = pytest.mark.stack
 
 LOOPBACK = "http://127.0.0.1:49152/callback"
-
-
-class Person:
-    """Somebody with a browser, who has signed in and allows what is asked."""
-
-    def __init__(self, up: Up) -> None:
-        self.base, known = up.record["base_url"], up.record["dashboard"]
-        self.browser = httpx.Client(base_url=self.base, timeout=30)
-        form = {"login": known["email"], "password": known["password"]}
-        assert self.submit("/account/login/", form).status_code == 302
-
-    def submit(self, address: str, form: dict[str, str]) -> httpx.Response:
-        """Open a page and submit its form."""
-        page = self.browser.get(address)
-        found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)
-        assert page.status_code == 200, page.text
-        assert found, page.text
-        return self.browser.post(address, data=form | {"csrfmiddlewaretoken": found[1]}, headers={"Origin": self.base})
-
-    def allow(self, address: str, *, whole_account: bool) -> dict[str, str]:
-        """What the app finds in its redirect URI."""
-        page = self.browser.get(address).text
-        choices = re.findall(r'<option value="((?:acc|ven)_\w+)"', page)
-        choice = next(each for each in choices if each.startswith("acc" if whole_account else "ven"))
-        answer = self.submit(address, {"access": choice, "decision": "allow"})
-        assert answer.status_code == 302, answer.text
-        return oauth.query_of(answer.headers["Location"])
 
 
 class Memory:
@@ -72,7 +46,7 @@ class Memory:
 @pytest.fixture(scope="module")
 def person(up: Up) -> Iterator[Person]:
     known = Person(up)
-    with known.browser:
+    with closing(known.browser):
         yield known
 
 
