@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Venue
 from framework.api.urls import public_url
 from payments.devchain.wallets import Wallet as Key
-from payments.models import Wallet
+from payments.models import Plan, Wallet
 from tests.mcp.client import post
 from tests.payments.test_rate_limits import believed
+from tests.security.live_product import stocked
 from tests.support import oauth, users
 
 pytestmark = pytest.mark.django_db
@@ -77,3 +79,15 @@ def test_the_bookings_of_the_account_are_those_of_the_person(venue: Venue) -> No
     client = signed_in(venue, users.member(venue))
     result = post(client, "tools/call", {"name": "list_my_bookings", "arguments": {}}).json()["result"]
     assert "isError" not in result
+
+
+@pytest.mark.usefixtures("prices")
+def test_a_plan_without_prices_pays_for_the_calls_of_a_person_without_a_wallet(venue: Venue) -> None:
+    stocked()
+    call = {"name": "get_surroundings", "arguments": {"slug": "noma"}}
+    client = signed_in(venue, users.member(venue))
+    assert post(client, "tools/call", call).json()["result"]["isError"]
+    Plan.objects.create(
+        name="All in", account=venue.account, tier="enterprise", price_factor=0, valid_from=timezone.now()
+    )
+    assert "isError" not in post(client, "tools/call", call).json()["result"]
