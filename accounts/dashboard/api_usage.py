@@ -97,12 +97,15 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
 def build_chart(title: str, counts: Sequence[CallCounts]) -> dict[str, Any]:
     """Return a chart of these counts, from left to right, with their sums."""
     total = sum(count.calls for count in counts)
+    refused = sum(count.client_errors for count in counts)
+    failed = sum(count.server_errors for count in counts)
     return {
         "title": title,
         "counts": counts,
         "chart": bar_chart([count.column for count in counts], CHART, whole_numbers=True),
         "total": total,
         "calls": format_number(total),
-        "client_errors": format_number(sum(count.client_errors for count in counts)),
-        "server_errors": format_number(sum(count.server_errors for count in counts)),
+        "succeeded": format_number(max(total - refused - failed, 0)),
+        "client_errors": format_number(refused),
+        "server_errors": format_number(failed),
     }

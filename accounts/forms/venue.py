@@ -67,7 +67,7 @@ class SettingsForm(VenueForm, ConflictCheckForm):
             "proves_guests": gettext_lazy("Ask guests to confirm by email"),
         }
         help_texts = {
-            "timezone": gettext_lazy("Example: Europe/Rome"),
+            "timezone": "",
             "currency": gettext_lazy("It cannot change while the menu has prices"),
             "prices_include_tax": gettext_lazy("If off, tax is added to each order"),
             "payment_methods": gettext_lazy(

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Account
 from accounts.tenancy.permissions import Right
-from catalogue.exports.datasets import CORE, GROUPS
+from catalogue.exports.datasets import CONTEXT, CORE, GROUPS, INSIGHT, REVIEWS
 from catalogue.exports.downloads import signed_urls
 from catalogue.exports.requests import commands, page_orders, payment_state, quote, representation, spec
 from catalogue.exports.storage import manifest
@@ -68,6 +68,11 @@ DESCRIPTIONS = {
     Export.Dataset.HISTORY: gettext_lazy("Earlier versions of the records"),
     Export.Dataset.MENUS: gettext_lazy("Dishes with their prices"),
 }
+GROUP_LABELS = {
+    REVIEWS: gettext_lazy("Reviews"),
+    CONTEXT: gettext_lazy("Neighborhood context"),
+    INSIGHT: gettext_lazy("AI insight"),
+}
 
 
 def _load_sizes() -> dict[str, int]:
@@ -81,7 +86,12 @@ cached_sizes = CachedValue(_load_sizes)
 
 class OrderForm(forms.Form):
     wallet = forms.ChoiceField(label=gettext_lazy("Wallet"))
-    dataset = forms.ChoiceField(label=gettext_lazy("Dataset"), choices=Export.Dataset.choices)
+    dataset = forms.ChoiceField(
+        label=gettext_lazy("Dataset"),
+        choices=Export.Dataset.choices,
+        initial=Export.Dataset.RESTAURANTS,
+        widget=forms.RadioSelect,
+    )
     format = forms.ChoiceField(
         label=gettext_lazy("Format"),
         choices=Export.Format.choices,
@@ -97,7 +107,7 @@ class OrderForm(forms.Form):
     status = forms.ChoiceField(
         required=False,
         choices=[("", pgettext_lazy("filter", "Any")), *Restaurant.Status.choices],
-        label=gettext_lazy("Restaurant status"),
+        label=gettext_lazy("Status"),
     )
     updated_since = forms.DateTimeField(
         label=gettext_lazy("Changed since"),
@@ -106,8 +116,8 @@ class OrderForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     groups = forms.MultipleChoiceField(
-        label=gettext_lazy("Fields besides core"),
-        choices=[(name, name) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
+        label=gettext_lazy("Extra fields of restaurants"),
+        choices=[(name, GROUP_LABELS[name]) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -395,7 +405,7 @@ def new(request: PageRequest) -> HttpResponse:
         query.setdefault("wallet", wallets[0].address)
     query.setdefault("format", Export.Format.JSONL_GZ)
     form = OrderForm(query if "dataset" in query else None, wallets=wallets)
-    context["form"] = form
+    context |= {"form": form, "datasets": list_datasets(account, wallets, now=now), "chosen": form["dataset"].value()}
     status = 200
     if form.is_bound:
         status = 400
@@ -409,13 +419,11 @@ def new(request: PageRequest) -> HttpResponse:
                 offer = quote.quote_export(caller, form.arguments, now=now)
                 context |= {"offer": offer, "payer": caller.wallet, "demo_wallet": find_demo_wallet(caller.wallets)}
                 if not wallets:
-                    priced = list_datasets(account, wallets, now=now)
-                    context["sold"] = next(each for each in priced if each["value"] == form.cleaned_data["dataset"])
+                    chosen = form.cleaned_data["dataset"]
+                    context["sold"] = next(each for each in context["datasets"] if each["value"] == chosen)
                 status = 200
             except ApiError as refusal:
                 form.blame(refusal)
-    else:
-        context["datasets"] = list_datasets(account, wallets, now=now)
     return render(request, "catalogue/dashboard/new.html", context, status=status)
 
 

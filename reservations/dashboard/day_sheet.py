@@ -41,9 +41,6 @@ MAX_LANES = 60
 # The maximum of a period's turn times: finds parties that came before the start of the day and still sit.
 MAX_STAY = timedelta(hours=12)
 MAX_SHOWN = 1000
-# Parties that are late, have arrived or come so soon are due. So many of them stand out.
-DUE_BEFORE = timedelta(minutes=30)
-MAX_DUE = 2
 # The hours of a day without service and reservations.
 IDLE_HOURS = (time(12), time(22))
 
@@ -305,18 +302,6 @@ class DaySheet:
     @property
     def visits_by_time(self) -> list[Visit]:
         return self.in_stages(set(Stage) - {Stage.CANCELLED})
-
-    @property
-    def due(self) -> set[UUID]:
-        """The next parties to be seated: their steps stand out in the list."""
-        soon = self.now + DUE_BEFORE
-        due = [
-            visit.reservation.pk
-            for visit in self.visits_by_time
-            if visit.stage in (Stage.LATE, Stage.ARRIVED)
-            or (visit.stage == Stage.CONFIRMED and visit.starts_at <= soon)
-        ]
-        return set(due[:MAX_DUE])
 
     @property
     def holds(self) -> list[HeldTables]:

@@ -191,7 +191,9 @@ class NewStaffReservationForm(StaffReservationForm):
     is_confirmed = forms.BooleanField(
         required=False,
         label=gettext_lazy("Confirmed"),
-        help_text=gettext_lazy("The guest is notified by email. If off, the reservation awaits your approval."),
+        help_text=gettext_lazy(
+            "Guests with an email address are notified. If off, the reservation awaits your approval."
+        ),
     )
 
 

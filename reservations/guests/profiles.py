@@ -6,7 +6,7 @@ guests. Only guests with notes have a GuestProfile.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -32,7 +32,9 @@ CONTACT_HASH = KeyedHash("catalogue.offers.contact")
 # By venue: serializes changes of profiles and contacts.
 GUESTS_LOCK = AdvisoryLock("guests of a venue")
 IS_NO_SHOW = Q(arrival=Reservation.Arrival.NO_SHOW)
-IS_VISIT = Q(status=Reservation.Status.CONFIRMED) & (Q(arrival__isnull=True) | ~IS_NO_SHOW)
+# A reservation that staff have not marked counts as a visit from so long after its time: until then the party may
+# still come, and restaurants that mark no arrivals have visits too.
+UNMARKED_IS_VISIT_AFTER = timedelta(hours=12)
 
 
 class AlreadyMerged(InvalidRequest):
@@ -74,8 +76,8 @@ class Guest:
         return Reservation.objects.filter(filter_contacts(self.contacts), venue=self.venue)
 
     def statistics(self, *, now: datetime) -> dict[str, Any]:
-        """Count visits (confirmed, started and not a no-show), their covers, no-shows and cancellations. One query."""
-        past_visit, upcoming = IS_VISIT & Q(starts_at__lte=now), ~Q(status="cancelled") & Q(starts_at__gt=now)
+        """Count visits (see `is_past_visit`), their covers, no-shows and cancellations. One query."""
+        past_visit, upcoming = is_past_visit(now=now), ~Q(status="cancelled") & Q(starts_at__gt=now)
         return self.reservations.order_by().aggregate(
             visits=Count("pk", filter=past_visit),
             covers=Sum("party_size", filter=past_visit, default=0),
@@ -84,6 +86,13 @@ class Guest:
             last_visit=Max("starts_at", filter=past_visit),
             next_visit=Min("starts_at", filter=upcoming),
         )
+
+
+def is_past_visit(*, now: datetime) -> Q:
+    """Condition on reservations: the party has come, or nobody has marked within 12 hours whether it has."""
+    came = Q(arrival__isnull=False) & ~IS_NO_SHOW & Q(starts_at__lte=now)
+    unmarked = Q(arrival__isnull=True, starts_at__lte=now - UNMARKED_IS_VISIT_AFTER)
+    return Q(status=Reservation.Status.CONFIRMED) & (came | unmarked)
 
 
 def normalize_contacts(customer_email: str | None, customer_phone: str | None) -> set[str]:
@@ -126,7 +135,7 @@ def summarize_guest(reservation: Reservation, *, now: datetime) -> dict[str, Any
         return None
     profiles = GuestProfile.objects.filter(venue=reservation.venue, contacts__address__in=contacts).order_by("pk")
     note = profiles.annotate(text=Coalesce(F("merged_into__note"), F("note"))).values("text")[:1]
-    past_visit = IS_VISIT & Q(starts_at__lte=now)
+    past_visit = is_past_visit(now=now)
     return (
         Guest(reservation.venue, frozenset(contacts))
         .reservations.order_by()

@@ -13,7 +13,7 @@ from accounts.models import Venue
 from framework.db.sql_files import read_sql
 from framework.phone_numbers import remove_phone_format
 from framework.public_ids import encode
-from reservations.guests.profiles import normalize_contacts
+from reservations.guests.profiles import UNMARKED_IS_VISIT_AFTER, normalize_contacts
 from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
 
@@ -54,9 +54,11 @@ class GuestHit:
     def add_reservation(self, starts_at: datetime, status: str, arrival: str | None, *, now: datetime) -> None:
         self.reservations += 1
         self.no_shows += arrival == "no_show"
+        # As in profiles.is_past_visit.
+        latest_visit = now if arrival else now - UNMARKED_IS_VISIT_AFTER
         if starts_at > now and status != "cancelled":
             self.next_visit = min(self.next_visit or starts_at, starts_at)
-        elif status == "confirmed" and arrival != "no_show" and starts_at <= now:
+        elif status == "confirmed" and arrival != "no_show" and starts_at <= latest_visit:
             self.visits += 1
             self.last_visit = max(self.last_visit or starts_at, starts_at)
 

@@ -91,7 +91,7 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     # What nobody has paid for yet is shown with its price and the request.
     page.get_by_role("link", name="Exports").first.click()
     page.get_by_role("link", name="New export").first.click()
-    page.get_by_label("Dataset").select_option("restaurants")
+    page.get_by_role("radio", name="Restaurants").check()
     page.get_by_role("button", name="Show price").click()
     assert "0.5 USDC" in page.locator(".tile").first.inner_text()
     page.get_by_role("button", name="Order and pay 0.5 USDC with browser wallet").click()
@@ -123,7 +123,7 @@ def test_an_export_is_paid_once_whatever_goes_wrong_on_the_way(visit: Callable[.
     page.get_by_text("The demo wallet was linked.").wait_for()
     page.get_by_role("link", name="Exports").first.click()
     page.get_by_role("link", name="New export").first.click()
-    page.get_by_label("Dataset").select_option("landmarks")
+    page.get_by_role("radio", name="Landmarks").check()
     page.get_by_role("button", name="Show price").click()
     status = page.locator("#pay-status")
     assert status.inner_text().startswith("This browser has no wallet.")

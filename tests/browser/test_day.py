@@ -303,6 +303,7 @@ def test_a_phone_opens_at_the_parties_with_whole_names(visit: Visit, site: Up) -
         assert state["x"] + state["width"] <= step["x"]
     # The choice of a date and of the view is one tap away.
     page.locator(".day-tools > summary").click()
+    page.locator(".day-tools .more > summary").click()
     page.get_by_role("link", name="Waiting list").first.wait_for()
     assert offences(page) == []
     assert not overflows(page)

@@ -36,7 +36,7 @@ def test_eight_clicks_from_the_panel_show_the_living_demo(
         page.goto(pages[name])
         look(name)
     if viewport == PHONE:
-        page.get_by_label("Menu and search").click()
+        page.get_by_label("Open the menu").click()
         page.get_by_role("link", name="Menu", exact=True).last.click()
     else:
         page.get_by_role("link", name="Menu", exact=True).click()

@@ -30,7 +30,7 @@ def test_the_slash_key_focuses_the_box_at_a_desk_and_on_a_phone(visit: Callable[
         page.keyboard.type("pizza/a")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="Nothing for").wait_for()
-        # Another try needs no menu.
+        # Another try needs no opening of the search.
         assert page.locator("main .search input").is_visible() == (size == PHONE)
         page.goto(f"{home}/search?q=an")
         page.get_by_role("link", name="All matches: Orders").wait_for()

@@ -196,7 +196,7 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     page.get_by_role("button", name="Add tables").click()
     assert page.get_by_text("12 tables added.").is_visible()
     assert offences(page) == []
-    page.get_by_role("link", name="Hours and closed days").first.click()
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name="Hours").click()
     page.get_by_role("link", name="Add a service period").first.click()
     page.get_by_role("textbox", name="Name").fill("Dinner")
     # A new period has every day.

@@ -33,7 +33,7 @@ class SearchForm(forms.Form):
         label=gettext_lazy("Address"),
         max_length=300,
         required=False,
-        help_text=gettext_lazy("Street and number; a comma separates the town."),
+        widget=forms.TextInput({"placeholder": "Via Urbana 118, Roma"}),
     )
     phone = forms.CharField(label=gettext_lazy("Phone"), max_length=40, required=False)
     market = forms.ModelChoiceField(

@@ -44,11 +44,11 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// "/" focuses the search box; on narrow screens it is in the collapsed menu.
+// "/" focuses the search box; on narrow screens it is collapsed.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select, dialog[open]")) return;
-  const menu = document.querySelector(".menu-collapsed");
+  const menu = document.querySelector(".search-collapsed");
   if (!menu) return;
   event.preventDefault();
   if (menu.checkVisibility()) menu.open = true;

@@ -26,7 +26,7 @@ function summarize() {
   const count = document.getElementById("id_party_size").value;
   const day = date?.toLocaleDateString(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" });
   const guests = count && (Number(count) === 1 ? summary.dataset.one : summary.dataset.two.replace("2", count));
-  summary.textContent = [day, chosen, guests].filter(Boolean).join(", ");
+  summary.textContent = [day, chosen || summary.dataset.none, guests].filter(Boolean).join(", ");
 }
 for (const name of ["input", "change", "htmx:afterSwap"]) document.querySelector(".new-reservation").addEventListener(name, summarize);
 summarize();

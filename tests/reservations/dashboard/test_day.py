@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -57,16 +58,18 @@ def move(client: Client, reservation: Reservation, *, htmx: bool = False, **fiel
     return client.post(url(reservation.venue, f"/{reservation.public_id}/move"), asked, headers=headers)
 
 
-def test_the_next_two_parties_that_are_due_stand_out_in_the_list(dinner: Venue) -> None:
-    rows = [
-        builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(minutes=m)) for m in (0, 5, 9)
-    ]
-    later = builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(hours=2))
-    sheet = sheet_of(dinner, now=EVENING + timedelta(minutes=40))
-    assert sheet.due == {row.pk for row in rows[:2]}
-    assert sheet_of(dinner, now=later.starts_at - timedelta(hours=4)).due == set()
-    Reservation.objects.filter(pk__in=[row.pk for row in rows]).update(arrival="finished")
-    assert sheet_of(dinner, now=later.starts_at - timedelta(minutes=20)).due == {later.pk}
+@pytest.mark.parametrize(
+    ("minutes", "arrival", "is_filled"),
+    [(5, None, False), (20, None, True), (-5, "arrived", True), (20, "seated", False)],
+)
+def test_the_steps_of_parties_that_are_late_or_have_arrived_stand_out_in_the_list(
+    dinner: Venue, minutes: int, arrival: str | None, is_filled: bool
+) -> None:
+    row = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
+    Reservation.objects.filter(pk=row.pk).update(arrival=arrival)
+    lines = sheet_of(dinner, now=EVENING + timedelta(minutes=minutes)).lines
+    page = render_to_string("reservations/day_lines.html", {"entries": lines, "day": SATURDAY, "venue": dinner})
+    assert f'<button class="small{"" if is_filled else " quiet"}"' in page
 
 
 def test_covers_by_slot_are_shown_if_the_part_of_the_day_in_view_has_some(dinner: Venue) -> None:

@@ -65,6 +65,20 @@ def test_the_list_counts_visits_and_neither_no_shows_nor_what_is_to_come(venue: 
     assert (found.visits, found.no_shows, found.reservations) == (2, 1, 5)
 
 
+@pytest.mark.parametrize(
+    ("hours", "arrival", "visits"), [(2, None, 0), (2, "seated", 1), (13, None, 1), (13, "no_show", 0)]
+)
+def test_a_party_that_nobody_has_marked_counts_from_twelve_hours_after_its_time(
+    venue: Venue, hours: int, arrival: str | None, visits: int
+) -> None:
+    booking = visit(venue, starts_at=NOW - timedelta(hours=hours))
+    Reservation.objects.filter(pk=booking.pk).update(arrival=arrival)
+    (found,) = search.search(venue, "ada", now=NOW)
+    last = booking.starts_at if visits else None
+    statistics = guest_of_reservation(booking).statistics(now=NOW)
+    assert (found.visits, found.last_visit) == (visits, last) == (statistics["visits"], statistics["last_visit"])
+
+
 def test_who_shares_a_number_or_an_address_is_one_guest(venue: Venue) -> None:
     first = visit(venue, customer_email="ada@example.com", customer_phone="+3906123")
     visit(venue, customer_email=None, customer_phone="+3906123")
