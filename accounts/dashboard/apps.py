@@ -54,8 +54,9 @@ class AppForm(forms.Form):
 def list_grants(request: PageRequest) -> QuerySet[OAuthGrant]:
     """Return the active grants of people that reach this restaurant."""
     venue = request.access.venue
-    here = Q(venue=venue) | Q(venue=None, account=venue.account)
-    rows = OAuthGrant.objects.active(timezone.now()).filter(here, user__isnull=False, tokens__isnull=False)
+    here = Q(venue=venue) | Q(venue=None)
+    rows = OAuthGrant.objects.active(timezone.now()).filter(here, account=venue.account, user__isnull=False)
+    rows = rows.filter(tokens__isnull=False)
     return rows.select_related("app", "user", "venue").distinct().order_by("-created_at", "-pk")
 
 
@@ -72,7 +73,7 @@ def redirect_to_secret(request: PageRequest, app: OAuthApp, secret: str) -> Http
 
 def get_own_app(request: PageRequest, app: str) -> OAuthApp:
     """Return the account's app with this public id. Raises Http404."""
-    return get_object_or_404(list_own_apps(request), pk=decode(APP_PREFIX, app))
+    return get_object_or_404(list_own_apps(request), account=request.access.account, pk=decode(APP_PREFIX, app))
 
 
 @page(Right.DEVELOPERS, section="apps")
@@ -89,8 +90,9 @@ def list_apps(request: PageRequest) -> HttpResponse:
 def revoke_grant(request: PageRequest, grant: str) -> HttpResponse:
     """Ask for confirmation, then revoke what was granted."""
     venue, now = request.access.venue, timezone.now()
-    rows = OAuthGrant.objects.filter(Q(venue=venue) | Q(venue=None, account=venue.account), user__isnull=False)
-    row = get_object_or_404(rows.select_related("app", "user", "venue"), pk=decode(GRANT_PREFIX, grant))
+    rows = OAuthGrant.objects.filter(Q(venue=venue) | Q(venue=None), user__isnull=False)
+    related = rows.select_related("app", "user", "venue")
+    row = get_object_or_404(related, account=venue.account, pk=decode(GRANT_PREFIX, grant))
     if request.method == "POST":
         name = {"app": row.app.name}
         if row.revoke(now=now):
