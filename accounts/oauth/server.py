@@ -4,18 +4,21 @@ The rules that Authlib leaves to us: codes and refresh tokens are claimed by one
 code, or of a refresh token that was exchanged before, revokes its whole grant; a token is for one resource.
 """
 
+import base64
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
+from urllib.parse import unquote
 
 from authlib.common.urls import add_params_to_uri
 from authlib.oauth2 import AuthorizationServer as AuthlibServer
 from authlib.oauth2 import OAuth2Error, OAuth2Request
 from authlib.oauth2.rfc6749 import OAuth2Payload
 from authlib.oauth2.rfc6749.errors import (
+    InvalidClientError,
     InvalidGrantError,
     InvalidRequestError,
     InvalidScopeError,
@@ -110,6 +113,19 @@ def check_parameters(values: QueryDict) -> None:
             raise InvalidRequestError("A parameter is repeated.")
         if not all(PRINTABLE.fullmatch(value) for value in found):
             raise InvalidRequestError("A parameter is too long, or has characters that are not printable ASCII.")
+
+
+def check_basic_credentials(header: str) -> None:
+    """Raise InvalidClientError for an Authorization header on which Authlib would fail."""
+    scheme, _, text = header.partition(" ")
+    if not header or (scheme.lower() != "basic" and text.strip()):
+        return
+    try:
+        decoded = unquote(base64.b64decode(text.strip(), validate=True).decode())
+    except ValueError:
+        decoded = ""
+    if ":" not in decoded or not PRINTABLE.fullmatch(decoded):
+        raise InvalidClientError("The Authorization header is malformed.", status_code=401)
 
 
 def read_target(request: OAuthRequest, *, allowed: Sequence[str] | None = None) -> None:
@@ -421,6 +437,7 @@ def _answer(request: HttpRequest, answer: Any) -> HttpResponse:
     asked = OAuthRequest(request, is_authorization=False)
     try:
         check_parameters(asked.parameters)
+        check_basic_credentials(request.META.get("HTTP_AUTHORIZATION", ""))
         if answer == SERVER.create_token_response and asked.payload.grant_type not in GRANT_TYPES:
             raise UnsupportedGrantTypeError("")
     except OAuth2Error as error:

@@ -115,7 +115,7 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
     """Identify the caller by session, API key, app, signed challenge, payment or address, in this order.
 
     `meta` holds the payment of an MCP message. Cost: one query for a session or a payment, two for a challenge, one a
-    second for a key, three for an app; a trip to the chain for a tier that is not fresh and for the signature of a
+    second for a key, four for an app; a trip to the chain for a tier that is not fresh and for the signature of a
     contract wallet. Raises Unauthorized and MalformedSignIn for a wrong, expired or used credential, WalletMismatch,
     and RpcUnavailable if a contract wallet cannot be asked.
     """

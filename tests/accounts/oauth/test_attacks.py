@@ -1,5 +1,6 @@
 """Attacks on the authorization server, which SECURITY.md lists."""
 
+import base64
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -289,3 +290,13 @@ def test_the_secret_of_an_app_is_required(venue: Venue, owner: Client) -> None:
     for secret in (None, "ocs_wrong", ""):
         assert app.exchange(code, client_secret=secret).json()["error"] == "invalid_client"
     assert app.exchange(code).status_code == 200
+
+
+@pytest.mark.parametrize("credentials", [b"\xff\xff:x", b"app\x00:x", b"no-colon", b":", "é:x".encode(), b"a%00:b%ff"])
+def test_odd_basic_credentials_are_refused_and_never_fail(db: None, credentials: bytes) -> None:
+    header = f"Basic {base64.b64encode(credentials).decode()}"
+    for value in (header, "Basic %%%", "Basic", "Basic  "):
+        answer = Client(headers={"authorization": value}).post(
+            "/oauth/token", "grant_type=client_credentials", content_type=oauth.FORM
+        )
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
