@@ -95,19 +95,26 @@ class IdempotentRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredResponse:
-    """A response that repetitions get: bytes, and for HTTP a status and headers."""
+    """A response that repetitions get: bytes, and for HTTP a status and headers.
+
+    With `replayed_body` they get that instead, because the body has a secret, which is not stored.
+    """
 
     body: bytes
+    replayed_body: bytes | None = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def respond_once(request: Request, *, scope: str, effect: Callable[[], HttpResponse]) -> HttpResponse:
+def respond_once(
+    request: Request, *, scope: str, effect: Callable[[], HttpResponse], secret: str | None = None
+) -> HttpResponse:
     """Return the response of `effect`, which runs once for each Idempotency-Key of the scope.
 
     Without the header this only calls `effect`. Otherwise `effect` runs in a transaction. An exception rolls back
     everything and leaves the key unused, so that the caller can correct the request. Successful responses are stored
-    for 24 hours with body, Location, ETag and other headers.
+    for 24 hours with body, Location, ETag and other headers. `secret` names a field of
+    the body that is stored as null.
     Raises InvalidRequest, IdempotencyKeyReused, IdempotencyInProgress, and what `effect` raises. Two statements
     besides those of the effect.
     """
@@ -128,7 +135,8 @@ def respond_once(request: Request, *, scope: str, effect: Callable[[], HttpRespo
         headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
         # A response of DRF is not rendered yet.
         body = JSONRenderer().render(response.data) if isinstance(response, Response) else response.content
-        return StoredResponse(body=body, status=response.status_code, headers=headers)
+        replayed = None if secret is None else JSONRenderer().render({**orjson.loads(body), secret: None})
+        return StoredResponse(body=body, replayed_body=replayed, status=response.status_code, headers=headers)
 
     stored = run_once(call, run_effect)
     return HttpResponse(
@@ -159,7 +167,8 @@ def run_once(
             row_id = rows.values_list("pk", flat=True).get()
         response = effect()
         headers = orjson.dumps(dict(response.headers)).decode()
-        values = {"id": row_id, "status": response.status, "headers": headers, "body": response.body}
+        body = response.body if response.replayed_body is None else response.replayed_body
+        values = {"id": row_id, "status": response.status, "headers": headers, "body": body}
         prepared_statements.execute_returning(STORE, values)
         return response
 

@@ -4,13 +4,14 @@ Secrets are known only when they are created. `load` takes those of the previous
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
 from accounts.models import Account, ApiKey, Membership, Role, User, Venue
+from accounts.models.api_keys import all_scopes, default_scopes
 
 SUPERUSER = "admin@example.com"
 # Signs in to the dashboard of the furnished venue, and has no other one.
@@ -31,11 +32,11 @@ def load(previous: Mapping[str, Any] | None = None) -> dict[str, Any]:
     with transaction.atomic():
         management: dict[str, str | None] = {}
         for prefix, venue in {"": get_venue(DEMOS[0]), "other_": get_venue(DEMOS[1], "Europe/Paris")}.items():
-            for name, label, allowance in (
-                (f"{prefix}api_key", "First key", 1000),
-                (f"wide_{prefix}api_key", "For load tests", LOAD_TEST_ALLOWANCE),
+            for name, label, allowance, scopes in (
+                (f"{prefix}api_key", "First key", 1000, default_scopes()),
+                (f"wide_{prefix}api_key", "For load tests", LOAD_TEST_ALLOWANCE, all_scopes()),
             ):
-                management[name] = get_key(venue, label, texts.get(name), allowance=allowance)
+                management[name] = get_key(venue, label, texts.get(name), allowance=allowance, scopes=scopes)
         furnished = get_furnished_venue()
         management["menu_api_key"] = get_key(furnished, "First key", texts.get("menu_api_key"))
         admin, admin_password = get_user(SUPERUSER, previous.get("admin"), is_staff=True, is_superuser=True)
@@ -66,11 +67,13 @@ def get_venue(name: str, timezone: str = "Europe/Rome") -> Venue:
     return venue or account.venues.create(name=name, timezone=timezone, currency="EUR", is_sandbox=True)
 
 
-def get_key(venue: Venue, name: str, text: str | None, *, allowance: int = 1000) -> str:
+def get_key(
+    venue: Venue, name: str, text: str | None, *, allowance: int = 1000, scopes: Sequence[str] | None = None
+) -> str:
     """Return the text of the key if it still works, otherwise of a new key."""
     if text and ApiKey.objects.with_text(text).filter(venue=venue, revoked_at=None, expires_at=None).exists():
         return text
-    return ApiKey.create(venue, name=name, allowance=allowance).text
+    return ApiKey.create(venue, name=name, allowance=allowance, scopes=scopes).text
 
 
 def get_user(email: str, previous: Mapping[str, Any] | None, **flags: bool) -> tuple[User, str | None]:

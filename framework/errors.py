@@ -25,6 +25,9 @@ class ErrorCode(StrEnum):
     OUTSIDE_SERVICE_HOURS = "outside_service_hours", 400
     HOLD_ENDED = "hold_ended", 400
     TOO_MANY_HOLDS = "too_many_holds", 400
+    TOO_MANY_WEBHOOKS = "too_many_webhooks", 400
+    WEBHOOK_DISABLED = "webhook_disabled", 400
+    SECRET_ROTATION_IN_PROGRESS = "secret_rotation_in_progress", 400
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", 400
     IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress", 400
     PLACE_NOT_RESOLVED = "place_not_resolved", 400

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.models import ApiKey, Scope
-from accounts.models.api_keys import OVERLAPS, ApiKeys
+from accounts.models.api_keys import OVERLAPS, ApiKeys, default_scopes
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.badges import COLOURS, badge
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
@@ -27,9 +27,9 @@ class KeyForm(ChangedFieldsForm):
     scopes = forms.TypedMultipleChoiceField(
         choices=[(scope, scope) for scope in Scope.values],
         widget=forms.CheckboxSelectMultiple,
-        initial=Scope.values,
+        initial=default_scopes,
         required=False,
-        help_text="What the key may do",
+        help_text="What the key may do. A webhook endpoint that it creates outlives it",
     )
 
     class Meta:
@@ -102,7 +102,9 @@ class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
 
     @admin.display(description="scopes")
     def scope_names(self, key: ApiKey) -> str:
-        return "all" if set(key.scopes) == set(Scope.values) else ", ".join(key.scopes) or "none"
+        if key.has_all_scopes:
+            return "all"
+        return "all except webhooks" if key.has_default_scopes else ", ".join(key.scopes) or "none"
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: KeyForm, change: bool) -> None:
         if change:

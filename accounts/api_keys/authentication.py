@@ -24,6 +24,8 @@ SCOPE_TEXTS = {
     Scope.MENU_WRITE: "Change the menu",
     Scope.RESERVATIONS_READ: "Read reservations",
     Scope.RESERVATIONS_WRITE: "Create reservations",
+    Scope.WEBHOOKS_READ: "Read webhook endpoints and deliveries",
+    Scope.WEBHOOKS_WRITE: "Create and change webhook endpoints",
 }
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tablewire"'}
 

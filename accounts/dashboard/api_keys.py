@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from accounts.api_keys import create, one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiKey, Scope
-from accounts.models.api_keys import OVERLAPS, PREFIX, CreatedApiKey, all_scopes
+from accounts.models.api_keys import OVERLAPS, PREFIX, CreatedApiKey, all_scopes, default_scopes
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
 from framework.forms.domain_errors import errors_on_form
@@ -30,6 +30,8 @@ SCOPE_LABELS = {
     Scope.MENU_WRITE: gettext_lazy("Change the menu"),
     Scope.RESERVATIONS_READ: gettext_lazy("Read reservations"),
     Scope.RESERVATIONS_WRITE: gettext_lazy("Create reservations"),
+    Scope.WEBHOOKS_READ: gettext_lazy("Read webhook endpoints and their deliveries"),
+    Scope.WEBHOOKS_WRITE: gettext_lazy("Create and change webhook endpoints, which outlive the key"),
 }
 LIFETIMES = {
     "": gettext_lazy("Never"),
@@ -58,7 +60,7 @@ class KeyForm(forms.Form):
         label=gettext_lazy("Scopes"),
         choices=[(scope.value, format_lazy("{} ({})", label, scope.value)) for scope, label in SCOPE_LABELS.items()],
         widget=forms.CheckboxSelectMultiple,
-        initial=all_scopes,
+        initial=default_scopes,
         error_messages={"required": gettext_lazy("Select at least one scope.")},
     )
     expires = forms.ChoiceField(label=gettext_lazy("Expires"), choices=list(LIFETIMES.items()), required=False)

@@ -75,11 +75,22 @@ class Scope(models.TextChoices):
     MENU_WRITE = "menu:write"
     RESERVATIONS_READ = "reservations:read"
     RESERVATIONS_WRITE = "reservations:write"
+    WEBHOOKS_READ = "webhooks:read"
+    WEBHOOKS_WRITE = "webhooks:write"
+
+
+# An endpoint outlives the key that created it, so a leaked key must not create one unless somebody wanted that.
+SCOPES_ON_REQUEST = (Scope.WEBHOOKS_READ, Scope.WEBHOOKS_WRITE)
 
 
 def all_scopes() -> list[str]:
-    """Return all scopes, the default of a new key."""
+    """Return all scopes, in their order."""
     return list(Scope.values)
+
+
+def default_scopes() -> list[str]:
+    """Return the scopes of a new key unless it is created with others: all except SCOPES_ON_REQUEST."""
+    return [scope for scope in Scope.values if scope not in SCOPES_ON_REQUEST]
 
 
 class ApiKeys(models.QuerySet["ApiKey"]):
@@ -137,8 +148,8 @@ class ApiKey(models.Model):
     end = models.CharField(max_length=4, editable=False, help_text="Last characters")
     scopes = ArrayField(
         models.CharField(max_length=20, choices=Scope),
-        default=all_scopes,
-        help_text="Permissions: read or write orders and reservations, write menus",
+        default=default_scopes,
+        help_text="Permissions: read or write orders, reservations and webhook endpoints, write menus",
     )
     allowance = models.PositiveIntegerField(default=1000, help_text="Requests an hour")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -160,7 +171,8 @@ class ApiKey(models.Model):
                 name="api_key_scopes_known",
                 condition=Q(
                     scopes__contained_by=[
-                        *("orders:read", "orders:write", "menu:write", "reservations:read", "reservations:write")
+                        *("orders:read", "orders:write", "menu:write", "reservations:read", "reservations:write"),
+                        *("webhooks:read", "webhooks:write"),
                     ]
                 ),
             ),
@@ -171,7 +183,11 @@ class ApiKey(models.Model):
 
     @property
     def has_all_scopes(self) -> bool:
-        return set(self.scopes) == set(Scope.values)
+        return set(self.scopes) == set(all_scopes())
+
+    @property
+    def has_default_scopes(self) -> bool:
+        return set(self.scopes) == set(default_scopes())
 
     @property
     def masked(self) -> str:
@@ -191,7 +207,7 @@ class ApiKey(models.Model):
     ) -> CreatedApiKey:
         """Store a new key of the venue; return it with its text.
 
-        Without `scopes` it has all; without `family` it starts a new family.
+        Without `scopes` it has the default ones; without `family` it starts a new family.
         """
         secret = ("rk_test_" if venue.is_sandbox else "rk_live_") + "".join(
             secrets.choice(BASE62) for _ in range(SECRET_LENGTH)
@@ -204,7 +220,7 @@ class ApiKey(models.Model):
             digest=digest(text),
             start=text[:12],
             end=text[-4:],
-            scopes=all_scopes() if scopes is None else list(scopes),
+            scopes=default_scopes() if scopes is None else list(scopes),
             allowance=allowance,
             expires_at=expires_at,
         )

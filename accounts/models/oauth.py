@@ -22,7 +22,10 @@ APP_PREFIX, GRANT_PREFIX = "app", "grt"
 ACCESS_PREFIX, REFRESH_PREFIX, CODE_PREFIX, SECRET_PREFIX = "oat_", "ort_", "oac_", "ocs_"  # no secrets
 # The scope of the data API and of MCP. The others are those of API keys (accounts.models.Scope).
 DATA_SCOPE = "data"
-SCOPES = ("orders:read", "orders:write", "menu:write", "reservations:read", "reservations:write", DATA_SCOPE)
+SCOPES = (
+    *("orders:read", "orders:write", "menu:write", "reservations:read", "reservations:write"),
+    *("webhooks:read", "webhooks:write", DATA_SCOPE),
+)
 
 
 def new_secret(prefix: str) -> str:

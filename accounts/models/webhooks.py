@@ -2,7 +2,8 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accounts.models.users import Account
@@ -92,6 +93,10 @@ class WebhookEndpoint(models.Model):
         GONE = "gone", gettext_lazy("the server answered 410")
         FAILING = "failing", gettext_lazy("failed for five days")
 
+    class Status(models.TextChoices):
+        ENABLED = "enabled"
+        DISABLED = "disabled"
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="webhook_endpoints")
     url = models.URLField(max_length=500)
@@ -131,6 +136,10 @@ class WebhookEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def status(self) -> str:
+        return self.Status.ENABLED if self.disabled_at is None else self.Status.DISABLED
 
 
 class WebhookDelivery(models.Model):
@@ -185,6 +194,13 @@ class WebhookDelivery(models.Model):
                 fields=["endpoint"],
                 name="delivery_leased_of_endpoint",
                 condition=Q(state="pending", leased_until__isnull=False),
+            ),
+            models.Index(
+                # Rows from before `failed_at` existed: approximately then.
+                F("endpoint"),
+                Coalesce("failed_at", "last_attempt_at", "created_at"),
+                name="delivery_failed_of_endpoint",
+                condition=Q(state="failed"),
             ),
         ]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from accounts.models import Scope
+from accounts.models.api_keys import SCOPES_ON_REQUEST
 from accounts.models.oauth import DATA_SCOPE, Resource
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
@@ -65,16 +66,18 @@ def resource_uri(resource: Resource) -> str:
 
 
 def find_scopes(text: str, resource: Resource, *, allowed: Iterable[str] | None = None) -> list[str]:
-    """Return the scopes of a space-separated list, in our order; without any all of the resource.
+    """Return the scopes of a space-separated list, in our order; without any those that a new key has.
 
-    With `allowed` these are all there are. Raises UnknownScope.
+    With `allowed` these are all there are, and the default. Raises UnknownScope.
     """
     limit = set(SCOPES[resource] if allowed is None else allowed)
     known = [scope for scope in SCOPES[resource] if scope in limit]
     asked = set(text.split())
     if asked - set(known) or not known:
         raise UnknownScope(f"The scopes are {' '.join(known) or 'none'}.")
-    return [scope for scope in known if scope in asked] if asked else known
+    if asked:
+        return [scope for scope in known if scope in asked]
+    return [scope for scope in known if allowed is not None or scope not in SCOPES_ON_REQUEST]
 
 
 def metadata_url(path: str) -> str:

@@ -6,6 +6,7 @@ neither lock.
 
 import enum
 import random
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -183,20 +184,29 @@ def _is_not_leased(now: datetime) -> Q:
     return Q(leased_until__isnull=True) | Q(leased_until__lte=now)
 
 
-def requeue(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
+def requeue(
+    endpoint: UUID,
+    *,
+    now: datetime,
+    only: UUID | None = None,
+    since: datetime | None = None,
+    types: Collection[str] | None = None,
+) -> int:
     """Restart the retry schedule of deliveries of an endpoint; return how many, a batch at most.
 
-    Either of one delivery, unless it is leased, or of those that failed since a time. Requires the lock on the
-    endpoint.
+    Either of one delivery, unless it is leased, or of those that failed since a time, of events of these `types`, None
+    for all: the earliest failed first. Requires the lock on the endpoint.
     """
     rows = WebhookDelivery.objects.filter(endpoint=endpoint)
+    if types is not None:
+        rows = rows.filter(event__type__in=types)
     if only is not None:
         rows = rows.filter(_is_not_leased(now), pk=only)
     else:
-        # Rows from before `failed_at` existed: approximately then.
+        # The expression and the order are those of the index delivery_failed_of_endpoint.
         rows = rows.alias(failed=Coalesce("failed_at", "last_attempt_at", "created_at"))
-        rows = rows.filter(state=State.FAILED, failed__gte=since)
-    return WebhookDelivery.objects.filter(pk__in=rows.order_by("created_at").values("pk")[:BATCH]).update(
+        rows = rows.filter(state=State.FAILED, failed__gte=since).order_by("failed")
+    return WebhookDelivery.objects.filter(pk__in=rows.values("pk")[:BATCH]).update(
         state=State.PENDING,
         attempts=0,
         next_attempt_at=now,

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -12,7 +13,7 @@ from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEnd
 from accounts.tasks import enqueue_webhook_delivery
 from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
 from framework.encryption import CannotDecrypt
-from framework.errors import InvalidRequest
+from framework.errors import ApiError, ErrorCode, NotFound
 
 # How long deliveries are signed with the previous secret too.
 OVERLAP = timedelta(hours=24)
@@ -20,16 +21,33 @@ OVERLAP = timedelta(hours=24)
 MAX_ENDPOINTS = 20
 
 
-class TooManyEndpoints(InvalidRequest):
+# What one call of the API resends, so that it takes a bounded time: about a second on a small server.
+MAX_RESENT = 4 * delivery_queue.BATCH
+
+
+class TooManyEndpoints(ApiError):
     """The venue has MAX_ENDPOINTS endpoints."""
 
+    code = ErrorCode.TOO_MANY_WEBHOOKS
 
-class SecretRotationInProgress(InvalidRequest):
+
+class SecretRotationInProgress(ApiError):
     """The previous secret is still valid; a third secret would invalidate it early."""
 
+    code = ErrorCode.SECRET_ROTATION_IN_PROGRESS
 
-class EndpointDisabled(InvalidRequest):
+
+class EndpointDisabled(ApiError):
     """The endpoint is disabled, so nothing is sent to it."""
+
+    code = ErrorCode.WEBHOOK_DISABLED
+
+
+class EndpointNotFound(NotFound):
+    """There is no such endpoint, or it was deleted in the meantime."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such webhook endpoint.")
 
 
 def create(
@@ -48,20 +66,49 @@ def create(
             message = _("A restaurant can have at most %(number)s webhook endpoints.") % {"number": MAX_ENDPOINTS}
             raise TooManyEndpoints(message)
         endpoint = WebhookEndpoint.objects.create(
-            venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.encrypt(secret)
+            venue=venue,
+            url=url,
+            types=sorted({*types}),
+            description=description,
+            secret=signing_secrets.encrypt(secret),
         )
     return endpoint, secret
 
 
-def update(endpoint: WebhookEndpoint, *, url: str, types: Collection[str], description: str) -> None:
-    """Update an endpoint; a new URL resets its failures. Raises InvalidWebhookUrl.
+def lock(key: UUID) -> WebhookEndpoint:
+    """Return the endpoint with its venue, locked for the rest of the transaction. Raises EndpointNotFound.
 
-    Pending deliveries go to the URL at the time of the attempt.
+    Orders do not wait for it, and other commands on the endpoint do.
     """
-    ssrf_guard.parse_url(url)
+    rows = WebhookEndpoint.objects.select_for_update(no_key=True, of=("self",)).select_related("venue")
+    endpoint = rows.filter(pk=key).first()
+    if endpoint is None:
+        raise EndpointNotFound
+    return endpoint
+
+
+def update(
+    endpoint: WebhookEndpoint,
+    *,
+    url: str | None = None,
+    types: Collection[str] | None = None,
+    description: str | None = None,
+) -> None:
+    """Update what is given of an endpoint; a new URL resets its failures. Raises InvalidWebhookUrl.
+
+    Two that change different fields at once both take effect. Pending deliveries go to the URL at the time of the
+    attempt.
+    """
+    changes: dict[str, Any] = {} if description is None else {"description": description}
+    if types is not None:
+        changes["types"] = sorted({*types})
     rows = WebhookEndpoint.objects.filter(pk=endpoint.pk)
-    rows.exclude(url=url).update(failing_since=None, is_slow=False)
-    rows.update(url=url, types=sorted(types), description=description)
+    if url is not None:
+        ssrf_guard.parse_url(url)
+        changes["url"] = url
+        rows.exclude(url=url).update(failing_since=None, is_slow=False)
+    if changes:
+        rows.update(**changes)
     endpoint.refresh_from_db()
 
 
@@ -72,7 +119,7 @@ def rotate_secret(endpoint: WebhookEndpoint, *, now: datetime) -> str:
     """
     secret = signing_secrets.generate()
     with transaction.atomic():
-        row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+        row = lock(endpoint.pk)
         until = row.old_secret_until
         is_readable = row.old_secret and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
         if until and now < until and is_readable:
@@ -108,12 +155,12 @@ def enable(endpoint: WebhookEndpoint) -> bool:
 
 
 def delete(endpoint: WebhookEndpoint) -> None:
-    """Delete the endpoint with its deliveries; the events stay.
+    """Delete the endpoint with its deliveries; the events stay. Does nothing if it was deleted before.
 
     Locks the endpoint first, so that concurrent orders skip it (accounts/webhooks/outbox.py) and do not wait.
     """
     with transaction.atomic():
-        WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+        WebhookEndpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
         WebhookDelivery.objects.filter(endpoint=endpoint.pk).delete()
         WebhookEndpoint.objects.filter(pk=endpoint.pk).delete()
         mail_outbox.cancel(endpoint.public_id)
@@ -122,7 +169,7 @@ def delete(endpoint: WebhookEndpoint) -> None:
 def send_test_event(endpoint: WebhookEndpoint, *, actor: str, now: datetime) -> UUID:
     """Send `webhook.ping` to this endpoint only; return the id of the delivery. Raises EndpointDisabled."""
     with transaction.atomic():
-        row = WebhookEndpoint.objects.select_for_update(no_key=True).select_related("venue").get(pk=endpoint.pk)
+        row = lock(endpoint.pk)
         if row.disabled_at is not None:
             raise EndpointDisabled(_("This endpoint is disabled. Enable it before you send a test event."))
         record = {"id": row.public_id, "object": "webhook_endpoint", "url": row.url, "types": row.types}
@@ -142,24 +189,40 @@ def resend(delivery: WebhookDelivery, *, now: datetime) -> bool:
     return bool(_requeue(delivery.endpoint_id, now=now, only=delivery.pk))
 
 
-def resend_failed(endpoint: WebhookEndpoint, *, since: datetime, now: datetime) -> int:
-    """Resend the deliveries that failed since this time; return how many. Raises EndpointDisabled.
+def resend_failed(
+    endpoint: WebhookEndpoint,
+    *,
+    since: datetime,
+    now: datetime,
+    types: Collection[str] | None = None,
+    limit: int | None = None,
+) -> int:
+    """Resend the deliveries that failed since this time, the earliest first; return how many. Raises EndpointDisabled.
 
-    In batches, each a transaction, so that workers do not wait.
+    Of events of these types, None for all. In batches, each a transaction, so that workers do not wait. It stops at
+    the `limit`, which is of whole batches: if the result is the limit, there may be more.
     """
-    total = requeued = _requeue(endpoint.pk, now=now, since=since)
-    while requeued == delivery_queue.BATCH:
-        requeued = _requeue(endpoint.pk, now=now, since=since)
+    total = 0
+    while limit is None or total < limit:
+        requeued = _requeue(endpoint.pk, now=now, since=since, types=types)
         total += requeued
+        if requeued < delivery_queue.BATCH:
+            break
     return total
 
 
-def _requeue(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
+def _requeue(
+    endpoint: UUID,
+    *,
+    now: datetime,
+    only: UUID | None = None,
+    since: datetime | None = None,
+    types: Collection[str] | None = None,
+) -> int:
     with transaction.atomic():
-        row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint)
-        if row.disabled_at is not None:
+        if lock(endpoint).disabled_at is not None:
             raise EndpointDisabled(_("The endpoint is disabled. Enable it before you resend deliveries."))
-        requeued = delivery_queue.requeue(endpoint, now=now, only=only, since=since)
+        requeued = delivery_queue.requeue(endpoint, now=now, only=only, since=since, types=types)
         if requeued:
             transaction.on_commit(enqueue_webhook_delivery)
     return requeued

@@ -3,7 +3,7 @@
 import json
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -64,7 +64,12 @@ def body_of(event: Event) -> dict[str, Any]:
 
 def render_body(event: Event) -> bytes:
     """Return the request body: the same bytes on each attempt, as events never change."""
-    return json.dumps(body_of(event), ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    return to_bytes(body_of(event))
+
+
+def to_bytes(body: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a body; the same for the body as `GET /events` has it."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
 def build_headers(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:
@@ -77,13 +82,18 @@ def build_headers(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> 
         # The signature by the current secret is enough if the previous one cannot be decrypted.
         with suppress(CannotDecrypt):
             keys.append(signing_secrets.decrypt(endpoint.old_secret))
-    text = render_body(event).decode()
+    return sign(event.public_id, render_body(event), secrets=keys, now=now)
+
+
+def sign(event_id: str, body: bytes, *, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+    """Return the headers of a request with this body, with a signature by each of the secrets."""
+    at, text = now.astimezone(UTC), body.decode()
     return {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
-        "webhook-id": event.public_id,
+        "webhook-id": event_id,
         "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": " ".join(Webhook(key).sign(event.public_id, now.astimezone(UTC), text) for key in keys),
+        "webhook-signature": " ".join(Webhook(secret).sign(event_id, at, text) for secret in secrets),
     }
 
 

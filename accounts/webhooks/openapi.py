@@ -34,7 +34,8 @@ def build_operation(kind: EventType) -> dict[str, Any]:
     return {
         "operationId": f"on_{kind.value.replace('.', '_')}",
         "summary": DESCRIPTIONS[kind],
-        "tags": ["webhooks"],
+        # The operations on endpoints have the tag of their path, "webhooks".
+        "tags": ["webhook-events"],
         "parameters": [
             {"name": header["name"], "in": "header", "required": True, **header} for header in TEXTS["headers"]
         ],

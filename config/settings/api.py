@@ -30,6 +30,9 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
     "ENUM_NAME_OVERRIDES": {
         "ErrorCode": "framework.errors.ErrorCode",
+        "WebhookStatus": "accounts.models.WebhookEndpoint.Status",
+        "WebhookDeliveryState": "accounts.models.WebhookDelivery.State",
+        "EventType": "accounts.models.EventType",
         "ChargeType": "orders.models.ChargeRule.Type",
         "FulfilmentType": "orders.models.Fulfilment",
         "OrderStatus": "orders.models.Order.Status",

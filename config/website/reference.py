@@ -30,10 +30,13 @@ GROUP_TITLES = {
     "insight": "Insights",
     "match": "Matching",
     "me": "Your wallets and limits",
+    "webhook-events": "Webhook events",
 }
 # The operation that the overview of an API shows.
 EXAMPLES = {"management": "create_order", "management-v2": "create_order", "data": "search_restaurants"}
 WEBHOOKS = "webhooks"
+# The group of what our webhooks send, which are described like operations of the receiver.
+WEBHOOK_EVENTS = "webhook-events"
 JSON = "application/json"
 # In USDC by product and rate.
 Prices = Mapping[str, Mapping[str, Decimal]]
@@ -161,7 +164,7 @@ def render_group(api: Api, name: str) -> SafeString:
         operations = [describe(api, schemas, shared, prices, *operation) for operation in group.operations]
         used = [body.schema for operation in operations for body in operation["bodies"]]
         tables = [schemas.table(schema) for schema in schemas.reachable(used)]
-        context = {"operations": operations, "tables": tables, "is_webhooks": name == WEBHOOKS}
+        context = {"operations": operations, "tables": tables, "is_webhooks": name == WEBHOOK_EVENTS}
         api.rendered[name] = prices, render_to_string("docs/reference_operations.html", context)
     return api.rendered[name][1]
 

@@ -10,7 +10,7 @@ from django.db.models import Q
 from accounts.api_keys.authentication import MissingCredentials
 from accounts.api_keys.permissions import InsufficientScope
 from accounts.models import Account
-from accounts.models.api_keys import all_scopes
+from accounts.models.api_keys import default_scopes
 from framework.errors import InvalidRequest, NotFound
 from payments.chain.rpc import RpcUnavailable
 from payments.identity.caller import Caller
@@ -50,11 +50,11 @@ def list_wallets(caller: Caller) -> Sequence[Wallet]:
 def authorize_account(caller: Caller) -> UUID:
     """Return the account whose links the caller may change. Raises MissingCredentials and InsufficientScope.
 
-    Wallets can sign in for the account, so the key must have every scope.
+    Wallets can sign in for the account, so the key must have at least the scopes that keys have by default.
     """
     if caller.key is None:
         raise MissingCredentials("Send an API key of the account: `Authorization: Bearer <API_KEY>`.")
-    for scope in all_scopes():
+    for scope in default_scopes():
         if scope not in caller.key.scopes:
             raise InsufficientScope(scope)
     return caller.key.venue.account_id

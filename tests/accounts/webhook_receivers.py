@@ -50,8 +50,8 @@ class Receiver(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, script: Script) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, script: Script, *, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         self.script = script
         self.received: list[Received] = []
         self.lock = threading.Lock()
@@ -99,9 +99,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def receiving(script: Script | None = None, *, tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
-    """The receiver, while it is needed; it answers 200 unless told otherwise."""
-    with Receiver(script or says(200)) as server:
+def receiving(script: Script | None = None, *, tls: ssl.SSLContext | None = None, port: int = 0) -> Iterator[Receiver]:
+    """The receiver, while it is needed; it answers 200 unless told otherwise. Port 0 is a free one."""
+    with Receiver(script or says(200), port=port) as server:
         if tls is not None:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 from pytest_django import Settings
 
+from accounts.models import Event, WebhookEndpoint
 from framework.api.openapi.code_samples import example_request, python_sample
 from framework.api.openapi.schema import EXAMPLE_ADDRESS, FOLDER, read_document
 from orders.models import Order
@@ -28,6 +29,8 @@ MANAGEMENT_CALLS = (
     *("get_availability", "create_hold", "list_holds", "get_hold", "release_hold"),
     *("create_reservation", "list_reservations", "get_reservation", "change_reservation", "cancel_reservation"),
     "list_events",
+    *("create_webhook", "list_webhooks", "get_webhook", "change_webhook", "test_webhook", "list_webhook_deliveries"),
+    *("resend_webhook_delivery", "resend_failed_webhook_deliveries", "rotate_webhook_secret", "delete_webhook"),
 )
 FREE_CALLS = (
     *("list_markets", "list_cuisines", "list_attributes", "search_landmarks", "autocomplete", "match_restaurant"),
@@ -128,9 +131,15 @@ def test_samples_run(web: str, settings: Settings, label: str) -> None:
     # Without a menu, the order of the example may have any item.
     key = builders.key(venue).text
     known = samples(json.loads(read_document("management-v2"))) | samples(json.loads(read_document("data")))
-    records: Mapping[str, Any] = {"ord": Order, "hold": Hold, "res": Reservation}
+    records: Mapping[str, Any] = {
+        "ord": Order,
+        "hold": Hold,
+        "res": Reservation,
+        "whk": WebhookEndpoint,
+        "evt": Event,
+    }
     for operation in (*MANAGEMENT_CALLS, *FREE_CALLS):
         source = known[operation][label]
-        if example := re.search(r"\b(ord|hold|res)_[0-9a-z]{26}", source):
+        for example in re.finditer(rf"\b({'|'.join(records)})_[0-9a-z]{{26}}", source):
             source = source.replace(example[0], records[example[1]].objects.latest("id").public_id)
         RUNNERS[label](source, key)

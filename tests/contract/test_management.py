@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db
 
 ORDERS = "/api/v1/orders"
 RESERVATIONS = "/api/v1/reservations"
+WEBHOOKS = "/api/v1/webhooks"
 NOON = "2026-11-21T12:00:00Z"
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
@@ -42,7 +43,7 @@ def test_a_client_can_create_list_retrieve_and_move_orders_and_list_and_create_r
     assert api.get(RESERVATIONS).json()["data"] == [reservation]
 
 
-def test_version_1_has_the_six_operations_of_the_contract_stages_the_menu_availability_holds_and_events() -> None:
+def test_version_1_has_the_six_operations_of_the_contract_and_those_that_were_added() -> None:
     found = {(operation.method, operation.template) for operation in openapi_operations.ALL}
     assert {(method, template) for method, template in found if template.startswith("/api/v1/")} == {
         ("GET", ORDERS),
@@ -61,6 +62,12 @@ def test_version_1_has_the_six_operations_of_the_contract_stages_the_menu_availa
         ("GET", "/api/v1/holds/{id}"),
         ("DELETE", "/api/v1/holds/{id}"),
         ("GET", "/api/v1/events"),
+        ("GET", WEBHOOKS),
+        ("POST", WEBHOOKS),
+        *((method, f"{WEBHOOKS}/{{id}}") for method in ("GET", "PATCH", "DELETE")),
+        *(("POST", f"{WEBHOOKS}/{{id}}/{action}") for action in ("rotate", "test", "resend_failed")),
+        ("GET", f"{WEBHOOKS}/{{id}}/deliveries"),
+        ("POST", f"{WEBHOOKS}/{{id}}/deliveries/{{event_id}}/resend"),
     }
 
 

@@ -68,7 +68,7 @@ REFUSED = {
 
 def due(operation: Operation, caller: str) -> tuple[int, str | None]:
     """The status that this caller is to get for a record of the venue, or for the venue's list, and the code."""
-    if caller == "owner" or (caller == "reader" and operation.method == "GET"):
+    if caller == "owner" or (caller == "reader" and operation.method == "GET" and operation.noun != "webhooks"):
         return operation.status, None
     if caller == "reader":
         return 401, "insufficient_scope"
@@ -92,8 +92,9 @@ def test_each_operation_serves_the_owner_alone(
     assert (response.status_code, response.json().get("error", {}).get("code")) == (status, code)
     if status == 401:
         assert response["WWW-Authenticate"].startswith("Bearer ")
-    # A hold is no news.
-    writes = operation.method != "GET" and caller == "owner" and operation.noun != "holds"
+    # Neither a hold nor a webhook endpoint is news.
+    is_news = operation.noun not in ("holds", "webhooks") or operation.name == "test_webhook"
+    writes = operation.method != "GET" and caller == "owner" and is_news
     assert Event.objects.filter(venue=venue).count() == events + writes
 
 

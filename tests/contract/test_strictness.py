@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Event, Venue
+from accounts.models import Event, Venue, WebhookEndpoint
 from orders.models import Order
 from reservations.models import Hold, Reservation
 from tests.support import openapi_operations
@@ -53,6 +53,9 @@ def stored() -> tuple[list[Any], ...]:
         list(Reservation.objects.order_by("pk").values_list("pk", "status", "version")),
         list(Hold.objects.order_by("pk").values_list("pk", "expires_at")),
         list(Event.objects.order_by("pk").values_list("pk")),
+        list(
+            WebhookEndpoint.objects.order_by("pk").values_list("pk", "url", "types", "disabled_at", "old_secret_until")
+        ),
     )
 
 

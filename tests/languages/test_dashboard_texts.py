@@ -28,7 +28,7 @@ IDS = r"Tablewire|\b[A-Z0-9]{6}\b|[a-z]+_[0-9a-zA-Z]{20,}|[\w.]+@example\.com|ht
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Terms of the APIs, of products and of zones, which are the same in each language.
 TERMS = """Europe Rome Nov Okt ms req rk test DEMO URL USDC GET POST PUT PATCH DELETE Free Pro Premium Enterprise
-    order orders reservation reservations menu item table webhook write read created updated changed completed
+    order orders reservation reservations menu item table webhook webhooks write read created updated changed completed
     cancelled reopened confirmed sold out finished stage port ping person BKQC Walk in
     credit debit card cash wallet bank transfer voucher online usdc export xx
     ai insight context reviews photos history csv gz jsonl parquet core Service Unavailable accepted de"""

@@ -10,9 +10,9 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, EventType, User, Venue
-from accounts.models.api_keys import CreatedApiKey
-from accounts.webhooks import outbox
+from accounts.models import Account, ApiKey, EventType, User, Venue, WebhookEndpoint
+from accounts.models.api_keys import CreatedApiKey, all_scopes
+from accounts.webhooks import endpoints, outbox
 from orders import commands as orders_commands
 from orders.models import Menu, MenuItem, ModifierGroup, Order
 from reservations.booking import commands as booking_commands
@@ -31,8 +31,8 @@ def client(venue: Venue, *, allowance: int = 1000, **options: Any) -> Client:
 
 
 def key(venue: Venue, **fields: Any) -> CreatedApiKey:
-    """A key of the venue that was used a moment ago, so that the next call does not write that down."""
-    issued = ApiKey.create(venue, **({"name": "test"} | fields))
+    """A key of the venue with all scopes, used a moment ago, so that the next call does not write that down."""
+    issued = ApiKey.create(venue, **({"name": "test", "scopes": all_scopes()} | fields))
     issued.row.record_use(now=timezone.now(), address="127.0.0.1")
     return issued
 
@@ -208,6 +208,13 @@ def problems_of(response: Any) -> list[tuple[str, str]]:
     # The headline says which parameter it speaks of, where its words do not.
     assert (error["param"], error["message"]) in ((param, f"`{param}`: {message}"), (param, message))
     return found
+
+
+def webhook(venue: Venue, **fields: Any) -> WebhookEndpoint:
+    """A webhook endpoint of the venue, for all events, that was sent a test event."""
+    endpoint, _secret = endpoints.create(venue, **({"url": "https://hooks.example.com/"} | fields))
+    endpoints.send_test_event(endpoint, actor="system", now=timezone.now())
+    return endpoint
 
 
 def event(venue: Venue, *, times: int = 1, now: datetime | None = None) -> None:

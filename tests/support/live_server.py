@@ -29,19 +29,22 @@ def database_url(*, address: str | None = None) -> str:
 
 
 @contextmanager
-def served(log: Path, *, application: str = "config.wsgi:application", **environment: str) -> Iterator[str]:
+def served(
+    log: Path, *, application: str = "config.wsgi:application", port: str = "", **environment: str
+) -> Iterator[str]:
     """The base address of a web server whose environment differs by this; it stops at the end.
 
-    It has one worker of THREADS threads. A test may give it a WSGI application of its own.
+    It has one worker of THREADS threads, and a free port unless one is given. A test may give it a WSGI application of
+    its own.
     """
     require_stack_marker()
-    port = free_port()
+    port = port or str(free_port())
     threads = {"GRANIAN_BLOCKING_THREADS": str(THREADS)}
     env = {**os.environ, "DATABASE_URL": database_url(), **threads, **environment}
     command = [sys.executable, "-m", "granian", application, "--interface", "wsgi", "--http", "1"]
     child = Child(
         name="web",
-        command=[*command, "--no-ws", "--port", str(port), "--workers-kill-timeout", "2"],
+        command=[*command, "--no-ws", "--port", port, "--workers-kill-timeout", "2"],
         env=env,
         cwd=settings.BASE_DIR,
         log=log,

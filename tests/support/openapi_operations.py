@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 from drf_spectacular.generators import EndpointEnumerator
 
-from accounts.models import Venue
+from accounts.models import Event, Venue
 from config import urls
 from framework.api.openapi import schema as openapi_schema
 from orders.models import Menu, MenuItem
@@ -35,6 +35,7 @@ MADE: Mapping[str, Callable[[Venue], Any]] = {
     "orders": builders.order,
     "reservations": lambda venue: builders.reservation(venue, starts_at=IN_A_MONTH),
     "holds": builders.hold,
+    "webhooks": builders.webhook,
 }
 TABLES = {
     "availability": "reservations_serviceperiod",
@@ -43,6 +44,7 @@ TABLES = {
     "menu": "orders_menu",
     "orders": "orders_order",
     "reservations": "reservations_reservation",
+    "webhooks": "accounts_webhookendpoint",
 }
 # The parameters without which an operation answers nothing.
 QUERIES = {"get_availability": f"date={openapi_schema.example_day(timezone.now().date())}&party_size=4"}
@@ -75,8 +77,12 @@ class Operation:
         return self.template.split("/")[3]
 
     def path(self, record_id: str) -> str:
-        """Its path for this record."""
-        return self.template.replace("{id}", record_id)
+        """Its path for this record, and for the last event where it names one."""
+        path = self.template.replace("{id}", record_id)
+        if "{event_id}" in path:
+            event = Event.objects.order_by("created_at", "id").last()
+            path = path.replace("{event_id}", event.public_id if event else "evt_unknown")
+        return path
 
     def prepare(self, venue: Venue) -> None:
         """Give the venue what the example needs."""

@@ -23,11 +23,10 @@ from accounts.dashboard.webhooks.endpoints import SinceForm, get_endpoint
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, http_client
+from accounts.webhooks.deliveries import MAX_SEARCHED, NEWEST_FIRST, filter_newest
 from framework.forms.domain_errors import errors_as_messages
 
 PAGE_SIZE = 25
-# Filters search only so many of the newest deliveries: among millions, matches may be far apart.
-MAX_SEARCHED = 10_000
 State = WebhookDelivery.State
 
 
@@ -50,7 +49,7 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
     form.is_valid()
     columns = {"state": "state", "type": "event__type"}
     conditions = {columns[name]: value for name, value in form.cleaned_data.items() if value}
-    rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-created_at", "-pk")
+    rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by(*NEWEST_FIRST)
     if before := query.get("before"):
         try:
             last = rows.get(pk=before)
@@ -58,8 +57,7 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
             raise Http404 from error
         # The index serves the condition on `created_at` alone.
         rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk), created_at__lte=last.created_at)
-    if conditions:
-        rows = rows.filter(pk__in=rows.values("pk")[:MAX_SEARCHED]).filter(**conditions)
+    rows = filter_newest(rows, **conditions)
     page_rows = list(rows.select_related("event")[: PAGE_SIZE + 1])
     filters = {name: value for name, value in query.items() if name in form.fields and value}
     more = filters | {"before": str(page_rows[PAGE_SIZE - 1].pk)} if len(page_rows) > PAGE_SIZE else {}

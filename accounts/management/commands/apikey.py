@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 
 from accounts.models import ApiKey, Scope, Venue
-from accounts.models.api_keys import OVERLAPS, CreatedApiKey, all_scopes
+from accounts.models.api_keys import OVERLAPS, CreatedApiKey, all_scopes, default_scopes
 from framework.errors import ApiError
 
 SHOWN_ONCE = "Copy the key now: it is not shown again."
@@ -36,7 +36,10 @@ class Command(BaseCommand):
         create.add_argument("--name", default="Command line", help="what the key is for (Command line)")
         create.add_argument("--allowance", type=int, default=1000, help="requests an hour (1000)")
         create.add_argument(
-            "--scope", action="append", choices=Scope.values, help="may be given several times; without it: all"
+            "--scope",
+            action="append",
+            choices=Scope.values,
+            help="may be given several times; without it: all except those of webhooks",
         )
         create.add_argument("--expires", help="90d, 12h or 2027-01-31 (the day's beginning, UTC); without it: never")
         rotate = verbs.add_parser("rotate", help="replace a key by a new one on the same count")
@@ -66,7 +69,7 @@ class Command(BaseCommand):
             raise CommandError(f"--allowance must be 1 to {MAX_ALLOWANCE}.")
         if not options["name"].strip() or len(options["name"]) > 100:
             raise CommandError("--name must have 1 to 100 letters.")
-        requested = options["scope"] or all_scopes()
+        requested = options["scope"] or default_scopes()
         created = ApiKey.create(
             find_venue(options["venue"]),
             name=options["name"],
@@ -182,7 +185,8 @@ def serialize_key(key: ApiKey, now: datetime) -> dict[str, Any]:
 def format_cell(value: Any) -> str:
     """Format a value of the table."""
     if isinstance(value, list):
-        return "all" if value == all_scopes() else " ".join(value) or "none"
+        names = {tuple(all_scopes()): "all", tuple(default_scopes()): "all except webhooks"}
+        return names.get(tuple(value)) or " ".join(value) or "none"
     return "-" if value is None else str(value)
 
 

@@ -125,7 +125,8 @@ def example_request(
     query = {one["name"]: find_value(answer, one["name"]) for one in needed if one["in"] == "query"}
     for one in needed:
         if one["in"] == "path":
-            path = path.replace(f"{{{one['name']}}}", quote(find_value(answer, one["name"]), safe=""))
+            examples = one.get("schema", {}).get("examples") or [find_value(answer, one["name"])]
+            path = path.replace(f"{{{one['name']}}}", quote(examples[0], safe=""))
     url = f"{base}{path}{'?' if query else ''}{urlencode(query)}"
     return ExampleRequest(method.upper(), url, {}, is_signed_in=bool(operation.get("security")), body=body)
 

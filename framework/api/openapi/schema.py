@@ -126,8 +126,10 @@ IF_NONE_MATCH = OpenApiParameter(
 )
 
 
-def path_id(prefix: str, name: str = "id") -> OpenApiParameter:
-    return OpenApiParameter(name, {"type": "string", "pattern": pattern(prefix)}, OpenApiParameter.PATH)
+def path_id(prefix: str, name: str = "id", *, example: str | None = None) -> OpenApiParameter:
+    """The id of a record in a path. Samples of code take it from the example answer, or else the `example`."""
+    described: dict[str, Any] = {"type": "string", "pattern": pattern(prefix)}
+    return OpenApiParameter(name, described | ({"examples": [example]} if example else {}), OpenApiParameter.PATH)
 
 
 class OperationSchema(AutoSchema):
@@ -185,6 +187,9 @@ MANAGEMENT_CODES = {
     ErrorCode.OUTSIDE_SERVICE_HOURS,
     ErrorCode.HOLD_ENDED,
     ErrorCode.TOO_MANY_HOLDS,
+    ErrorCode.TOO_MANY_WEBHOOKS,
+    ErrorCode.WEBHOOK_DISABLED,
+    ErrorCode.SECRET_ROTATION_IN_PROGRESS,
     ErrorCode.VERSION_CONFLICT,
 }
 DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]

@@ -18,6 +18,8 @@ Position = tuple[datetime, UUID]
 # Before each id of a moment.
 NIL = UUID(int=0)
 BEGINNING = (datetime.fromtimestamp(0, UTC), NIL)
+# Before the latest row of a list that begins with it.
+END = (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +63,10 @@ class ListCursors:
         return self._encode(last, now) if last else None
 
     def beginning(self, *, now: datetime) -> str:
-        """Return the cursor of a walk through all changes."""
-        return self._encode(BEGINNING, now, "")
+        """Return the cursor of a walk through all changes, or through all rows in the order of the list."""
+        if self.follows_changes:
+            return self._encode(BEGINNING, now, "")
+        return self._encode(END if self.sort_key.startswith("-") else BEGINNING, now)
 
     def read_page(self, rows: QuerySet[Any], cursor: str, *, limit: int, now: datetime) -> dict[str, Any]:
         """Return the `rows` after a cursor, of these rows of the owner, whether it `has_more`, and the `next_cursor`.

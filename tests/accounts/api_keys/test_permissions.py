@@ -103,7 +103,11 @@ def test_the_openapi_document_names_the_scope_of_each_operation() -> None:
         if method in ("get", "post", "put", "patch", "delete")
     }
     needed = {operation: [scope] for operation, scope in NEEDED.items() if operation[0] != "HEAD"}
-    # One of two scopes is enough for events (tests/accounts/test_events_api.py).
+    # One of two scopes is enough for events (tests/accounts/test_events_api.py), and webhooks need those of their
+    # records besides (tests/accounts/webhooks/test_api.py).
+    webhooks = {operation for operation in named if operation[1].startswith("/api/v1/webhooks")}
+    assert len(webhooks) == 10
+    needed |= {each: ["webhooks:read" if each[0] == "GET" else "webhooks:write"] for each in webhooks}
     assert named == needed | {("GET", "/api/v1/events"): ["orders:read"]}
     security = document["paths"]["/api/v1/events"]["get"]["security"]
     assert security == [

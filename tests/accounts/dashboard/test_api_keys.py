@@ -52,6 +52,14 @@ def test_the_list_of_keys_costs_two_queries(venue: Venue, owner: Client) -> None
     assert page.count("Revoke<span") == 5
 
 
+def test_the_scopes_of_webhooks_have_to_be_ticked(venue: Venue, owner: Client) -> None:
+    page = owner.get(at(venue, "keys/new")).content.decode()
+    boxes = re.findall(r'<input type="checkbox" name="scopes" value="([a-z:]+)"([^>]*)>', page)
+    assert [scope for scope, attributes in boxes if "checked" not in attributes] == ["webhooks:read", "webhooks:write"]
+    ApiKey.create(venue, name="Till")
+    assert "all except webhooks" in owner.get(at(venue, "keys")).content.decode()
+
+
 def test_a_key_is_shown_once_and_lets_programs_in(venue: Venue, owner: Client) -> None:
     answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": ["orders:read"], "expires": "90"})
     key = ApiKey.objects.get()

@@ -168,6 +168,8 @@ def test_the_examples_of_the_served_document_work_on_any_day(
         api = builders.client(venue)
         builders.floor(venue)
         for path, methods in document["paths"].items():
+            if "{" in path:
+                continue
             body = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
             for example in body.get("examples", {}).values():
                 response = api.post(path, example["value"], content_type="application/json")
@@ -195,9 +197,9 @@ def test_the_day_of_the_examples_is_a_saturday_two_to_three_weeks_ahead() -> Non
     ]
 
 
-@pytest.mark.parametrize("noun", ["orders", "holds"])
+@pytest.mark.parametrize("noun", ["orders", "holds", "webhooks"])
 def test_what_is_created_links_to_what_can_be_done_with_it(noun: str) -> None:
-    name = {"orders": "create_order", "holds": "create_hold"}[noun]
+    name = f"create_{noun.removesuffix('s')}"
     created = answers(next(operation for operation in openapi_operations.ALL if operation.name == name))["201"]
     links = {operation.name for operation in openapi_operations.OF_ONE_RECORD if operation.noun == noun}
     assert {*created["links"]} == links

@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from accounts.api.events import EventParams
+from accounts.api.webhook_serializers import DeliveryParams
 from catalogue.filters import bookings, exports, lookups, restaurants, search
 from catalogue.filters import offers as filters_offers
 from catalogue.mcp import prompts
@@ -32,6 +33,7 @@ ALL: tuple[type[QueryParams], ...] = (
         PageParams,
         PaymentParameters,
         EventParams,
+        DeliveryParams,
         tools_offers.OfferSearch,
         prompts.Dinner,
         prompts.Comparison,

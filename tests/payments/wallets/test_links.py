@@ -12,6 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Venue
+from accounts.models.api_keys import default_scopes
 from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Billing, SpentChallenge, Wallet
@@ -26,8 +27,8 @@ LINKED = "/v1/me/wallets"
 
 @pytest.fixture
 def api(venue: Venue) -> Client:
-    """A caller of the data API with a key of the venue."""
-    return builders.client(venue)
+    """A caller of the data API with a key of the venue that has the scopes of a new key."""
+    return builders.client_with(builders.key(venue, scopes=default_scopes()).text)
 
 
 @pytest.fixture
