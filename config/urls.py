@@ -10,7 +10,7 @@ from accounts.sign_in.views import AddressesView, ConfirmAddressView
 from catalogue import mcp
 from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, llms_full, page, well_known
-from catalogue.mcp.server_card import serve_card, serve_catalog
+from catalogue.mcp.server_card import install, serve_card, serve_catalog, serve_registry_entry
 from config import metrics
 from config.website import crawlers, docs, legal, mailbox, reference, status
 from config.website.landing import landing
@@ -54,6 +54,8 @@ urlpatterns = [
     # Descriptions of the MCP server, by SEP-2127 and by its predecessors, and of the documentation, for agents.
     path("mcp/server-card", serve_card),
     path(".well-known/mcp/server-card.json", serve_card),
+    path("mcp/server.json", serve_registry_entry),
+    re_path("^mcp/install/(?P<editor>cursor|vscode)$", install),
     path(".well-known/ai-catalog.json", serve_catalog),
     path("llms.txt", llms),
     path("llms-full.txt", llms_full),

@@ -17,10 +17,6 @@ from orders.quotes import price_order
 from orders.serializers import NewOrder
 
 MAX_DISHES = 40
-# The labels of seed 000, for venues without a restriction.
-DEFAULT_PAYMENT_LABELS = (
-    *("cash", "card", "credit_card", "debit_card", "online", "wallet", "bank_transfer", "voucher", "usdc"),
-)
 
 
 def search_dishes(menu: Menu, *, query: str) -> tuple[list[MenuItem], int]:

@@ -9,6 +9,7 @@
 - refund: `mark_refund_due`, `cancel_refund_due`; `refund_undelivered` of what has bought nothing
 """
 
+from payments.api.payments import PaymentParameters
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.checkout import collect as collect_payment
@@ -27,6 +28,7 @@ from payments.identity.caller import (
 )
 from payments.identity.caller_profile import load_profile
 from payments.identity.drf_authentication import DataViewSet
+from payments.ledger.payment_history import get_payers, list_payments, request_refund
 from payments.ledger.transitions import (
     CLAIM_TIMEOUT,
     cancel_refund_due,
@@ -40,7 +42,9 @@ from payments.ledger.transitions import mark_delivered as record_delivery
 from payments.pricing.price_list import NotSold, current_prices, fixed_price, load_price_list
 from payments.rate_limits import BOOKINGS, PAGES, SITEMAP_FILES, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
-from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier, describe_requirements, describe_token
+from payments.serializers.payments import NewRefundRequest, PaymentAnswer, PaymentRecord
+from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier
+from payments.tiers.ladder import describe_ladder
 from payments.tiers.terms import STANDARD, job_queue
 from payments.wallets.demo_wallets import DemoWallet, find_demo_wallet, sign_payment
 from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired, TransactionNotFound

@@ -25,8 +25,7 @@ from framework.mcp import protocol_versions
 from payments.interface import (
     TIERS,
     current_prices,
-    describe_requirements,
-    describe_token,
+    describe_ladder,
     payment_network,
     to_checksum_address,
 )
@@ -59,7 +58,7 @@ class Endpoint:
 
     @classmethod
     def group(cls, name: str) -> "Endpoint":
-        return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
+        return cls("get_restaurant", f"{RECORD}?fields={name}", "buy_parts", {"fields": [name]})
 
     @classmethod
     def batch(cls, name: str) -> "Endpoint":
@@ -80,7 +79,7 @@ ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
     "reviews": (
         Endpoint.group("reviews"),
         Endpoint("list_reviews", f"{RECORD}/reviews", "list_reviews"),
-        Endpoint("get_review", "/v1/reviews/{id}"),
+        Endpoint("get_review", "/v1/reviews/{id}", "get_review"),
         Endpoint.batch("reviews"),
     ),
     "photos": (
@@ -131,17 +130,7 @@ def document(*, now: datetime) -> dict[str, Any]:
         "asset_address": to_checksum_address(network.asset),
         "decimals": network.decimals,
         "pay_to": to_checksum_address(settings.PAY_TO) if settings.PAY_TO else None,
-        # Held or staked in the amounts of `tiers`.
-        "token": describe_token(),
-        "tiers": [
-            {
-                "tier": tier.name,
-                "rate": tier.rate,
-                "requests_per_minute": tier.per_minute,
-                **describe_requirements(tier),
-            }
-            for tier in TIERS.values()
-        ],
+        **describe_ladder(),
         "products": products,
         "mcp": {
             "url": public_url(MCP),

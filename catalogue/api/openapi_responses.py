@@ -60,6 +60,16 @@ class PaymentRequiredRecord(serializers.Serializer[Any]):
     tier_required = serializers.ChoiceField(
         choices=list(TIERS), allow_null=True, help_text="The lowest tier that it is sold to; null for every tier."
     )
+    token = serializers.DictField(
+        allow_null=True, required=False, help_text="With `tier_required`: the token of the tiers, as GET /v1/tiers."
+    )
+    from_usd = serializers.CharField(
+        allow_null=True, required=False, help_text="With `tier_required`: the worth of the token to hold, in USD."
+    )
+    from_stake = serializers.IntegerField(
+        allow_null=True, required=False, help_text="With `tier_required`: the whole tokens to stake."
+    )
+    tiers = serializers.CharField(required=False, help_text="With `tier_required`: the address of all tiers.")
     reason = serializers.CharField(required=False, help_text="Why the payment that came does not pay.")
     refund = serializers.CharField(required=False, help_text="A payment that came and that we owe you.")
     request_id = serializers.CharField(help_text="Also in the header X-Request-Id; quote it to us.")

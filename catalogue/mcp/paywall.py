@@ -66,8 +66,8 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
 # work around a refusal by a new key.
 REPLACEMENTS: Mapping[type[ApiError], str] = {
     MissingCredentials: (
-        "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
-        " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
+        "This is for a proven wallet: your person has to connect this client with `Authorization: Bearer`, and the"
+        " session (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
     ),
     SignInRequired: (
         "Connect with a wallet session or an API key to list bookings. Without one, get_booking takes the"
@@ -164,6 +164,7 @@ def _payment_challenge(call: ToolCall, refusal: PaymentRequired, *, request_id: 
             "network": payment_network().caip2,
         }
     rest_body = refusal.body_override or {}
-    details = {name: rest_body[name] for name in ("tier_required", "reason", "refund") if rest_body.get(name)}
+    words = ("tier_required", "token", "from_usd", "from_stake", "tiers", "reason", "refund")
+    details = {name: rest_body[name] for name in words if rest_body.get(name)}
     error = {"code": refusal.code, "message": refusal.message, "request_id": request_id, **details}
     return ToolResult(orjson.dumps(body), meta={ERROR_META: error}, is_error=True, is_challenge=not has_payment)

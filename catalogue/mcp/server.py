@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from catalogue.mcp import paywall, prompts, resources
-from catalogue.mcp.tools import bookings, exports, offers, restaurants
+from catalogue.mcp.tools import bookings, documents, exports, offers, payments, restaurants
 from framework.api.urls import public_url
 from framework.mcp.server import Server
 from payments.interface import caller_name
@@ -24,11 +24,13 @@ SERVER = Server(
     version=settings.VERSION,
     description="Restaurant data for agents: search, reviews, photos, offers with bookable tables.",
     website=lambda: public_url("/docs/mcp.md"),
+    icon=lambda: public_url("/static/tablewire/mark.svg"),
     instructions=INSTRUCTIONS,
     tools=[
         restaurants.SEARCH_RESTAURANTS,
         restaurants.GET_RESTAURANT,
         restaurants.GET_MENU,
+        restaurants.GET_HOURS,
         restaurants.FIND_LANDMARK,
         restaurants.GET_SURROUNDINGS,
         offers.LIST_OFFERS,
@@ -39,11 +41,18 @@ SERVER = Server(
         bookings.CANCEL_BOOKING,
         bookings.LIST_MY_BOOKINGS,
         restaurants.LIST_REVIEWS,
+        restaurants.GET_REVIEW,
         restaurants.LIST_PHOTOS,
         restaurants.GET_INSIGHT,
         restaurants.GET_HISTORY,
+        restaurants.BUY_PARTS,
         exports.START_EXPORT,
         exports.GET_EXPORT,
+        restaurants.REPORT_PROBLEM,
+        payments.LIST_PAYMENTS,
+        payments.REQUEST_REFUND,
+        documents.SEARCH,
+        documents.FETCH,
     ],
     resources=resources.RESOURCES,
     prompts=prompts.PROMPTS,

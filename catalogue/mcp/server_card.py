@@ -1,25 +1,29 @@
 """Discovery of the MCP endpoint: its server card, and the AI catalog of the host.
 
 The card follows SEP-2127 (an extension of MCP; schema v1), at its reserved path and at that of an older draft. The
-catalog is an AI Catalog 1.0. Neither lists tools: clients read them after they connect.
+catalog is an AI Catalog 1.0. Neither lists tools: clients read them after they connect. `server.json` is the file that
+`mcp-publisher` sends to the MCP registry. The install links open an editor with the address filled in.
 """
 
+import base64
 import ipaddress
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import orjson
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.csrf import csrf_exempt
 
 from catalogue.agent_discovery.x402_manifest import CARD, MCP
 from catalogue.mcp.server import SERVER
-from framework.api import cacheable_documents
+from framework.api import cacheable_documents, error_handler
 from framework.api.urls import public_url
 from framework.mcp import protocol_versions
 
+REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CARD_TYPE = "application/mcp-server-card+json"
 CATALOG_TYPE = "application/ai-catalog+json"
@@ -51,6 +55,7 @@ def card() -> dict[str, Any]:
         "title": SERVER.title,
         "description": SERVER.description,
         "websiteUrl": SERVER.website(),
+        "icons": SERVER.icons,
         "remotes": [
             {
                 "type": "streamable-http",
@@ -67,6 +72,37 @@ def card() -> dict[str, Any]:
             }
         ],
     }
+
+
+def registry_entry() -> dict[str, Any]:
+    """The server.json of the MCP registry: the card in its schema, which knows no protocol versions."""
+    entry = {**card(), "$schema": REGISTRY_SCHEMA}
+    entry["remotes"] = [
+        {name: value for name, value in remote.items() if name != "supportedProtocolVersions"}
+        for remote in entry["remotes"]
+    ]
+    return entry
+
+
+def cursor_link() -> str:
+    """The link that adds this server to Cursor (https://cursor.com/docs/mcp/install-links)."""
+    config = base64.b64encode(orjson.dumps({"url": public_url(MCP)})).decode()
+    return f"cursor://anysphere.cursor-deeplink/mcp/install?{urlencode({'name': SERVER.name, 'config': config})}"
+
+
+def vscode_link() -> str:
+    """The link that adds this server to VS Code."""
+    config = orjson.dumps({"name": SERVER.name, "type": "http", "url": public_url(MCP)}).decode()
+    return f"vscode:mcp/install?{quote(config, safe='')}"
+
+
+INSTALL_LINKS: Mapping[str, Callable[[], str]] = {"cursor": cursor_link, "vscode": vscode_link}
+
+
+class EditorRedirect(HttpResponseRedirect):
+    """A redirect to an editor on the user's machine."""
+
+    allowed_schemes = ["cursor", "vscode"]
 
 
 def catalog() -> dict[str, Any]:
@@ -94,6 +130,17 @@ def serve_card(request: HttpRequest) -> HttpResponse:
     return cacheable_documents.document_response(
         request, orjson.dumps(card()), content_type=CARD_TYPE, cache_control=CACHE_CONTROL
     )
+
+
+@csrf_exempt
+def serve_registry_entry(request: HttpRequest) -> HttpResponse:
+    return cacheable_documents.document_response(request, orjson.dumps(registry_entry()), cache_control=CACHE_CONTROL)
+
+
+@csrf_exempt
+def install(request: HttpRequest, editor: str) -> HttpResponse:
+    """Open an editor that asks whether to add this server. Pages of documentation may not link its scheme."""
+    return error_handler.reject_unsafe_method(request) or EditorRedirect(INSTALL_LINKS[editor]())
 
 
 @csrf_exempt

@@ -3258,8 +3258,13 @@ CREATE TABLE public.payments_payment (
     origin character varying(32) DEFAULT ''::character varying NOT NULL,
     quote_digest character varying(64) DEFAULT ''::character varying NOT NULL,
     account_id uuid,
+    refund_requested_at timestamp with time zone,
+    refund_request character varying(500) DEFAULT ''::character varying NOT NULL,
+    refund_declined_at timestamp with time zone,
     CONSTRAINT a_refund_names_its_moment CHECK (((NOT ((state)::text = 'refunded'::text)) OR (refunded_at IS NOT NULL))),
+    CONSTRAINT a_refund_request_has_a_moment_and_a_reason CHECK (((((refund_request)::text = ''::text) AND (refund_requested_at IS NULL)) OR ((refund_requested_at IS NOT NULL) AND (NOT ((refund_request)::text = ''::text))))),
     CONSTRAINT money_that_arrived_has_its_transaction CHECK (((NOT (state = ANY (ARRAY['settled'::character varying, 'delivered'::character varying, 'refund_due'::character varying, 'refunded'::character varying]))) OR ((settled_at IS NOT NULL) AND (tx_hash IS NOT NULL)))),
+    CONSTRAINT only_a_refund_request_is_declined CHECK (((refund_declined_at IS NULL) OR (refund_requested_at IS NOT NULL))),
     CONSTRAINT payment_is_positive CHECK ((amount_usdc > (0)::numeric)),
     CONSTRAINT payment_state_is_known CHECK ((state = ANY (ARRAY['claimed'::character varying, 'unknown'::character varying, 'settled'::character varying, 'delivered'::character varying, 'expired'::character varying, 'refund_due'::character varying, 'refunded'::character varying]))),
     CONSTRAINT payments_payment_attempts_check CHECK ((attempts >= 0)),
@@ -4619,25 +4624,27 @@ INSERT INTO public.django_migrations VALUES
 	(91, 'payments', '0005_billing', now()),
 	(92, 'payments', '0006_payment_account', now()),
 	(93, 'payments', '0007_payments_of_account', now()),
-	(94, 'pghistory', '0001_initial', now()),
-	(95, 'pghistory', '0002_aggregateevent', now()),
-	(96, 'pghistory', '0003_auto_20201023_1636', now()),
-	(97, 'pghistory', '0004_auto_20220906_1625', now()),
-	(98, 'pghistory', '0005_events_middlewareevents', now()),
-	(99, 'pghistory', '0006_delete_aggregateevent', now()),
-	(100, 'pghistory', '0007_auto_20250421_0444', now()),
-	(101, 'reservations', '0002_functions_and_triggers', now()),
-	(102, 'reservations', '0003_holds', now()),
-	(103, 'reservations', '0004_validate_seatings', now()),
-	(104, 'reservations', '0005_seating_by_hold', now()),
-	(105, 'reservations', '0006_guest_mail_former', now()),
-	(106, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(107, 'reservations', '0008_branding', now()),
-	(108, 'reservations', '0009_terms_and_deposits', now()),
-	(109, 'reservations', '0010_language', now()),
-	(110, 'reservations', '0011_reservation_last_updated', now()),
-	(111, 'sessions', '0001_initial', now()),
-	(112, 'usersessions', '0001_initial', now());
+	(94, 'payments', '0008_refund_requests', now()),
+	(95, 'payments', '0009_open_refund_requests', now()),
+	(96, 'pghistory', '0001_initial', now()),
+	(97, 'pghistory', '0002_aggregateevent', now()),
+	(98, 'pghistory', '0003_auto_20201023_1636', now()),
+	(99, 'pghistory', '0004_auto_20220906_1625', now()),
+	(100, 'pghistory', '0005_events_middlewareevents', now()),
+	(101, 'pghistory', '0006_delete_aggregateevent', now()),
+	(102, 'pghistory', '0007_auto_20250421_0444', now()),
+	(103, 'reservations', '0002_functions_and_triggers', now()),
+	(104, 'reservations', '0003_holds', now()),
+	(105, 'reservations', '0004_validate_seatings', now()),
+	(106, 'reservations', '0005_seating_by_hold', now()),
+	(107, 'reservations', '0006_guest_mail_former', now()),
+	(108, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(109, 'reservations', '0008_branding', now()),
+	(110, 'reservations', '0009_terms_and_deposits', now()),
+	(111, 'reservations', '0010_language', now()),
+	(112, 'reservations', '0011_reservation_last_updated', now()),
+	(113, 'sessions', '0001_initial', now()),
+	(114, 'usersessions', '0001_initial', now());
 
 
 
@@ -4735,7 +4742,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 134, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 112, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 114, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5405,6 +5412,7 @@ CREATE INDEX payment_newest_of_payer ON public.payments_payment USING btree (pay
 CREATE INDEX payment_of_account ON public.payments_payment USING btree (account_id, created_at) WHERE (account_id IS NOT NULL);
 CREATE INDEX payment_open ON public.payments_payment USING btree (claimed_at) WHERE (state = ANY (ARRAY['claimed'::character varying, 'unknown'::character varying]));
 CREATE INDEX payment_refund_due ON public.payments_payment USING btree (settled_at) WHERE ((state)::text = 'refund_due'::text);
+CREATE INDEX payment_refund_requested ON public.payments_payment USING btree (refund_requested_at) WHERE ((refund_declined_at IS NULL) AND (refund_requested_at IS NOT NULL) AND ((state)::text = 'delivered'::text));
 CREATE INDEX payment_unconfirmed ON public.payments_payment USING btree (settled_at) WHERE ((block IS NULL) AND (state = ANY (ARRAY['settled'::character varying, 'delivered'::character varying, 'refund_due'::character varying, 'refunded'::character varying])));
 CREATE INDEX payment_undelivered ON public.payments_payment USING btree (settled_at) WHERE ((delivered_at IS NULL) AND ((state)::text = 'settled'::text));
 CREATE INDEX payment_undelivered_of_payer ON public.payments_payment USING btree (payer, created_at DESC) WHERE (state = ANY (ARRAY['claimed'::character varying, 'unknown'::character varying, 'settled'::character varying, 'expired'::character varying, 'refund_due'::character varying, 'refunded'::character varying]));

@@ -1,8 +1,8 @@
 """JSON Schema 2020-12 of arguments and results, from the OpenAPI document: REST and MCP share their shapes.
 
 OpenAPI 3.1 uses the same dialect. An argument is a parameter of the operation, or a property of its body, as a JSON
-value: a comma-separated list of a query string is an array. A result schema holds what a caller needs to read it:
-names, types and constants; only the outermost object says what is required.
+value: a comma-separated list of a query string is an array. A result schema has every member of the result, with
+types and constants; only the outermost object says what is required.
 """
 
 import re
@@ -20,6 +20,9 @@ Schema = dict[str, Any]
 COMPONENTS = "#/components/schemas/"
 NULL: Schema = {"type": "null"}
 ARGUMENT_KEYWORDS = ("type", "enum", "format", "minimum", "maximum", "maxLength", "pattern", "default")
+# What every strict decoder takes (tests/mcp/test_decoders.py). Bounds, formats and defaults, which some refuse, are in
+# the descriptions in fewer tokens; the server checks them.
+LISTED_KEYWORDS = ("type", "enum", "items", "description")
 RESULT_KEYWORDS = ("type", "const")
 ALTERNATIVES = re.compile(r"\w+(\|\w+)*")
 DIGITS = re.compile(r"\[(\d)-(\d)\]")
@@ -85,10 +88,11 @@ def argument_schema(schema: Schema, field: serializers.Field[Any, Any, Any, Any]
     return result
 
 
-def without_patterns(schema: Schema) -> Schema:
-    """The schema of an argument as it is listed. Patterns would be a quarter of the tokens of the list."""
-    shown = {word: value for word, value in schema.items() if word != "pattern"}
-    return {**shown, "items": without_patterns(shown["items"])} if "items" in shown else shown
+def listed_schema(schema: Schema, *, has_enum: bool = True) -> Schema:
+    """The schema of an argument as it is listed: LISTED_KEYWORDS only, without its enum if not `has_enum`."""
+    words = [word for word in LISTED_KEYWORDS if word in schema and (has_enum or word != "enum")]
+    shown = {word: schema[word] for word in words}
+    return {**shown, "items": listed_schema(shown["items"], has_enum=has_enum)} if "items" in shown else shown
 
 
 def item_schema(field: ListParam) -> Schema:

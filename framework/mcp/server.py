@@ -19,7 +19,7 @@ from framework.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOU
 from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, SUPPORTED_VERSIONS, ClientProtocol
 from framework.mcp.resources import Completer, Completions, Prompt, Resource
 from framework.mcp.responses import MCPResponse, ToolResult, error_response, result_response
-from framework.mcp.tools import Tool, ToolCall, normalize_arguments
+from framework.mcp.tools import Tool, ToolCall
 
 logger = logging.getLogger("tablewire.mcp")
 
@@ -36,13 +36,16 @@ JSONObject = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller."""
+    """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller; `icon` is an
+    SVG's address.
+    """
 
     name: str
     title: str
     version: str
     description: str
     website: Callable[[], str]
+    icon: Callable[[], str] | None = None
     instructions: str
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
@@ -54,9 +57,10 @@ class Server:
     def tools_by_name(self) -> Mapping[str, Tool]:
         return {tool.name: tool for tool in self.tools}
 
-    @cached_property
-    def tool_definitions(self) -> orjson.Fragment:
-        return orjson.Fragment(orjson.dumps([tool.definition for tool in self.tools]))
+    @property
+    def tool_definitions(self) -> list[Mapping[str, Any]]:
+        """The tools as they are listed, with their current prices."""
+        return [tool.listed for tool in self.tools]
 
     @property
     def info(self) -> dict[str, Any]:
@@ -66,7 +70,13 @@ class Server:
             "version": self.version,
             "description": self.description,
             "websiteUrl": self.website(),
+            **({"icons": self.icons} if self.icon else {}),
         }
+
+    @property
+    def icons(self) -> list[dict[str, Any]]:
+        """The icons of the server, as MCP describes them since 2025-11-25."""
+        return [{"src": self.icon(), "mimeType": "image/svg+xml", "sizes": ["any"]}] if self.icon else []
 
     @property
     def capabilities(self) -> dict[str, Any]:
@@ -207,7 +217,7 @@ class Server:
         tool = self.tools_by_name.get(name)
         if tool is None:
             raise JSONRPCError(INVALID_PARAMS, f"There is no tool `{name[:80]}`.")
-        arguments = normalize_arguments(message.object_param("arguments"))
+        arguments = tool.coerce_arguments(message.object_param("arguments"))
         elicitation = Elicitation(
             is_supported=protocol.supports_elicitation,
             caller=self.caller_name(request),

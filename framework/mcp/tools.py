@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-import orjson
 from django.http import HttpRequest
 from django.utils.text import Truncator
 from rest_framework import serializers
@@ -18,8 +17,7 @@ from rest_framework import serializers
 from framework.api.error_handler import flatten_detail, message_with_param
 from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
 from framework.errors import InvalidRequest, Problem, unknown_name
-from framework.invisible_text import remove_invisible
-from framework.mcp import schemas
+from framework.mcp import coercion, schemas
 from framework.mcp.elicitation import Elicitation
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
@@ -29,7 +27,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call of a tool. `arguments` are normalized; `meta` is the `_meta` of the message."""
+    """One call of a tool. `arguments` are coerced; `meta` is the `_meta` of the message."""
 
     request: HttpRequest
     tool: str
@@ -37,6 +35,14 @@ class ToolCall:
     meta: Mapping[str, Any]
     elicitation: Elicitation
     now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """What a tool costs: a sentence for the model, and `_meta` for programs."""
+
+    text: str
+    meta: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +53,11 @@ class Tool:
     say which may be omitted. `aliases` are the names of arguments in the operation where they differ;
     `own_schemas` are the schemas of arguments that the operation does not have. `serializer` validates
     arguments as the operation does (Parameters as texts, a Shape as JSON); arguments without a field are passed on.
-    `converters` replace texts of arguments before they are validated. `output` is the schema of the result,
-    `alternative_output` that of a payment challenge. `notice` is the first member of each result: that its texts are
-    not ours.
+    `converters` replace texts of arguments, also in lists, before they are validated. `output` is the schema of the
+    result, `alternative_output` that of a payment challenge. `notice` is the first member of each result: that its
+    texts are not ours. `pricing` is what the tool costs now, if it is sold. `unlisted_enums` are arguments whose
+    values are those of another argument, which lists them. `hints` say in errors which form an argument without a
+    description has.
     """
 
     name: str
@@ -67,6 +75,9 @@ class Tool:
     alternative_output: Schema | None = None
     converters: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     notice: str = ""
+    pricing: Callable[[], "Pricing"] | None = None
+    unlisted_enums: Sequence[str] = ()
+    hints: Mapping[str, str] = field(default_factory=dict)
     is_read_only: bool = True
     is_idempotent: bool = True
     is_destructive: bool = False
@@ -80,7 +91,7 @@ class Tool:
     def argument_schemas(self) -> Mapping[str, Schema]:
         """The schemas of the arguments by name: those of the operation, with the descriptions of the tool.
 
-        The server validates by them; `input_schema` lists them without their patterns.
+        The server validates by them; `input_schema` lists a part of them.
         """
         documented = schemas.argument_schemas(self.operation)
         result: dict[str, Schema] = {}
@@ -88,14 +99,19 @@ class Tool:
             alias = self.operation_name(name)
             schema = self.own_schemas.get(name) or schemas.argument_schema(documented[alias], self.fields.get(alias))
             default = {"default": self.defaults[name]} if name in self.defaults else {}
-            result[name] = {**schema, **default, "description": description}
+            words = {"description": description} if description else {}
+            hint = {"hint": self.hints[name]} if name in self.hints else {}
+            result[name] = {**schema, **default, **words, **hint}
         return result
 
     @cached_property
     def input_schema(self) -> Schema:
         return {
             "type": "object",
-            "properties": {name: schemas.without_patterns(each) for name, each in self.argument_schemas.items()},
+            "properties": {
+                name: schemas.listed_schema(each, has_enum=name not in self.unlisted_enums)
+                for name, each in self.argument_schemas.items()
+            },
             **({"required": list(self.required)} if self.required else {}),
             "additionalProperties": False,
         }
@@ -110,6 +126,7 @@ class Tool:
 
     @cached_property
     def definition(self) -> Schema:
+        """The tool without its price, which changes."""
         return {
             "name": self.name,
             "title": self.title,
@@ -124,6 +141,15 @@ class Tool:
             },
         }
 
+    @property
+    def listed(self) -> Schema:
+        """The tool as it is listed, with its current price."""
+        if self.pricing is None:
+            return self.definition
+        pricing = self.pricing()
+        meta = {"_meta": dict(pricing.meta)} if pricing.meta else {}
+        return {**self.definition, "description": f"{self.description} {pricing.text}", **meta}
+
     def operation_name(self, name: str) -> str:
         return self.aliases.get(name, name)
 
@@ -132,8 +158,12 @@ class Tool:
         """Whether the serializer validates JSON values, not texts."""
         return self.serializer is not None and issubclass(self.serializer, StrictSerializer)
 
+    def coerce_arguments(self, arguments: Mapping[str, Any]) -> Values:
+        """The arguments in the forms of their schemas."""
+        return coercion.coerce_arguments(arguments, self.argument_schemas)
+
     def validate_arguments(self, arguments: Mapping[str, Any]) -> Values:
-        """Validate normalized arguments. Raises InvalidRequest with all problems."""
+        """Validate coerced arguments. Raises InvalidRequest with all problems."""
         known = self.argument_schemas
         unknown_names = islice((name for name in arguments if name not in known), MAX_UNKNOWN_KEYS)
         found = [unknown_name("argument", name[:80], list(known)) for name in unknown_names]
@@ -142,7 +172,7 @@ class Tool:
         for name, given in {**self.defaults, **arguments}.items():
             if name not in known:
                 continue
-            value = self.converters[name](given) if name in self.converters and isinstance(given, str) else given
+            value = self._convert(name, given)
             if problem := self._check_schema(name, value):
                 found.append(Problem(name, problem))
             else:
@@ -152,12 +182,16 @@ class Tool:
             raise InvalidRequest(" ".join(map(message_with_param, found)), param=found[0].param, details=found)
         return values
 
+    def _convert(self, name: str, value: Any) -> Any:
+        convert = self.converters.get(name)
+        if convert and isinstance(value, list):
+            return [convert(element) if isinstance(element, str) else element for element in value]
+        return convert(value) if convert and isinstance(value, str) else value
+
     def _check_schema(self, name: str, value: Any) -> str | None:
         """What is wrong with a value by the published schema. A Shape checks JSON values itself."""
         if self.takes_json and self.operation_name(name) in self.fields:
             return None
-        if name in self.required and is_blank(value):
-            return "This is empty, and required."
         return check_value(value, self.argument_schemas[name])
 
     def _run_serializer(self, values: Values, found: list[Problem]) -> Values:
@@ -186,32 +220,13 @@ class Tool:
         return rest if form.errors else {**rest, **form.validated_data}
 
 
-# Integers up to here are exact in JSON.
-MAX_EXACT_INTEGER = 2**53
 # Of a value in an error message.
 MAX_SHOWN_LENGTH = 80
-NUMBER = re.compile(r"[0-9]{1,9}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def normalize_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out nulls and invisible characters, and convert floats without a fraction (10.0), as JSON Schema does."""
-    return {
-        name: [_normalize(element) for element in value] if isinstance(value, list) else _normalize(value)
-        for name, value in arguments.items()
-        if value is not None
-    }
-
-
-def _normalize(value: Any) -> Any:
-    if isinstance(value, str):
-        return remove_invisible(value)
-    is_integer = isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT_INTEGER
-    return int(value) if is_integer else value
-
-
 def check_value(value: Any, schema: Schema) -> str | None:
-    """What is wrong with a normalized value by this schema; None if it is valid."""
+    """What is wrong with a coerced value by this schema; None if it is valid."""
     match schema.get("type"):
         case "boolean":
             return None if isinstance(value, bool) else f"This must be true or false, not {show_value(value)}."
@@ -236,11 +251,6 @@ def _check_number(value: Any, schema: Schema, kind: str, types: tuple[type, ...]
 
 
 def _check_array(value: Any, schema: Schema) -> str | None:
-    if isinstance(value, (str, int, float)) and not isinstance(value, bool) and not is_blank(value):
-        is_integer = schema["items"]["type"] == "integer"
-        parts = str(value)[:80].split(",")
-        example = [int(part) if is_integer and NUMBER.fullmatch(part) else part for part in parts]
-        return f"This must be an array, also of one value: {orjson.dumps(example).decode()}."
     if not isinstance(value, list) or not value:
         return f"This must be an array of at least one value, not {show_value(value)}; or leave it out."
     if len(value) > schema.get("maxItems", len(value)):
@@ -256,8 +266,6 @@ def _check_string(value: Any, schema: Schema) -> str | None:
         example = ",".join(map(to_query_text, value)) if is_list else ""
         hint = f': "{example[:80]}"' if example and _check_string(example, schema) is None else ""
         return f"This must be a string, not {show_value(value)}{hint}."
-    if is_blank(value):
-        return "This is empty; leave it out or give it a value."
     if value not in schema.get("enum", (value,)):
         return unknown_name("value", value[:80], schema["enum"]).message
     if len(value) > schema.get("maxLength", len(value)):
@@ -265,7 +273,8 @@ def _check_string(value: Any, schema: Schema) -> str | None:
     if "pattern" in schema and not re.fullmatch(schema["pattern"], value, re.ASCII):
         if CONTROL.search(value):
             return "This holds a control character."
-        return f"`{value[:80]}` is not of the right form. It takes: {schema.get('description', '')}"
+        form = schema.get("hint") or schema.get("description")
+        return f"`{value[:80]}` is not of the right form.{f' It takes: {form}' if form else ''}"
     return None
 
 
@@ -277,10 +286,6 @@ def show_value(value: Any) -> str:
         case dict():
             return f"an object of {len(value)}"
     return Truncator(json.dumps(value, ensure_ascii=False)).chars(MAX_SHOWN_LENGTH)
-
-
-def is_blank(value: Any) -> bool:
-    return isinstance(value, str) and not value.strip()
 
 
 def to_query_text(value: Any) -> str:

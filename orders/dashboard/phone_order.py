@@ -27,6 +27,7 @@ from orders.dashboard.board import format_money
 from orders.models import Menu, Order
 from orders.ordering_page import menu
 from orders.ordering_page.basket import find_line
+from orders.payment_labels import LABELS
 from orders.serializers import NewOrderItem
 
 MAX_LINES = 100
@@ -148,7 +149,7 @@ def new_order(request: PageRequest) -> HttpResponse:
     """The form; `do` is the pressed button: `add:margherita`, `increase:0`, `choose:0`, `chosen:0`, `place`."""
     venue = request.access.venue
     if request.method != "POST":
-        labels = venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS
+        labels = venue.payment_methods or tuple(LABELS)
         return render_form(request, OrderDraft(token=uuid4().hex, payment=labels[0]))
     draft = OrderDraft.of(request.POST)
     verb, _separator, target = request.POST.get("do", "").partition(":")
@@ -239,7 +240,7 @@ def render_form(
         "menu": published,
         "dishes": [(dish, format_money(dish.price, venue.currency), dish.find_obstacle(now)) for dish in dishes],
         "more_dishes": total - len(dishes),
-        "labels": venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS,
+        "labels": venue.payment_methods or tuple(LABELS),
         "earlier": earlier,
         "now": now,
         **price_lines(request, draft, problems, published, questions),

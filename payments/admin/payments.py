@@ -38,6 +38,10 @@ State = Payment.State
 # Each is a subquery of its own, so that the partial index of refunds due is used.
 REFUND_DUE_FILTERS = {
     "due": ("Due now", lambda rows: rows.filter(pk__in=due_refunds().values("pk"))),
+    "asked": (
+        "Asked for by the payer",
+        lambda rows: rows.filter(pk__in=Payment.objects.with_open_request().values("pk")),
+    ),
     "small": (
         "Below the minimum",
         lambda rows: rows.filter(pk__in=Payment.objects.too_small_to_refund(now=timezone.now()).values("pk")),
@@ -58,6 +62,7 @@ REFUND_DUE_FILTERS = {
 SHOWN_FIRST = [
     *("state_label", "amount", "refund_due", "products", "public_id", "payer", "tx_hash", "channel", "resource"),
     *("created_at", "settled_at", "delivered_at", "error"),
+    *("refund_requested_at", "refund_request", "refund_declined_at"),
 ]
 
 
@@ -131,7 +136,7 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
     search_help_text = "Payment id, hash or payer"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
-    actions = ["mark_refund_due", "record_refund", "write_off", *ASSIGNMENT_ACTIONS]
+    actions = ["mark_refund_due", "decline_refund", "record_refund", "write_off", *ASSIGNMENT_ACTIONS]
     amount = columns.column("amount_usdc", "Amount", columns.usdc)
     state_label = columns.column("state", "State", state_badge)
     product_names = columns.column("products", "Products", ", ".join)
@@ -147,7 +152,11 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         url = f"{reverse('admin:payments_payment_changelist')}?refund=due"
-        return [self.count_pending(request, "refunds due", due_refunds(), url, is_bad=True)]
+        asked = f"{reverse('admin:payments_payment_changelist')}?refund=asked"
+        return [
+            self.count_pending(request, "refunds due", due_refunds(), url, is_bad=True),
+            self.count_pending(request, "refund requests", Payment.objects.with_open_request(), asked),
+        ]
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.refunds_due_csv)
@@ -178,7 +187,8 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
     def refund_due(self, payment: Any) -> str:
         """Age, reason and next step of a refund due; empty otherwise."""
         if payment.state != State.REFUND_DUE:
-            return ""
+            is_open = payment.state == State.DELIVERED and payment.refund_requested_at
+            return "asked for by the payer" if is_open and payment.refund_declined_at is None else ""
         age = timesince(payment.refund_due_since or payment.settled_at, depth=1)
         reason = payment.error.partition(": ")[0]
         if reason == WRITTEN_OFF_REASON:
@@ -220,6 +230,14 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         for text in errors:
             self.message_user(request, text, messages.ERROR)
         return None
+
+    @admin.action(description="Decline refund requests", permissions=["change"])
+    def decline_refund(self, request: HttpRequest, queryset: QuerySet[Payment]) -> None:
+        """Keep the money; the payer reads that the request was declined."""
+        selected, now = list(queryset.values_list("pk", flat=True)), timezone.now()
+        changed = sum(transitions.decline_refund(payment, now=now) for payment in selected)
+        why = "not changed: without an open request."
+        columns.report_changes(self, request, changed, "declined.", unchanged=len(selected) - changed, reason=why)
 
     @admin.action(description="Record refund", permissions=["change"])
     def record_refund(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:

@@ -18,6 +18,7 @@ from payments.identity.caller_profile import load_profile
 from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet
 from payments.serializers import auth, me
+from payments.tiers.ladder import describe_ladder
 from payments.tiers.terms import wallet_terms
 from payments.wallets import links
 
@@ -45,6 +46,23 @@ class MeViewSet(DataViewSet[Wallet]):
         usage = request.usage  # type: ignore[attr-defined]
         profile = load_profile(caller_of(request), usage=usage, now=timezone.now())
         return Response(me.MeRecord(profile).data, headers=NO_STORE)
+
+
+class TierViewSet(DataViewSet[Wallet]):
+    """The tiers."""
+
+    queryset = Wallet.objects.none()
+    serializer_class = me.LadderRecord
+    query_actions = ()
+
+    @extend_schema(
+        operation_id="list_tiers",
+        summary="See the tiers, and how they are reached",
+        responses=schema.documented_responses({200: me.LadderRecord}),
+    )
+    def list(self, request: Request) -> Response:
+        """The token and its chain, what to hold or stake for each tier, and what each opens. Free; no key."""
+        return Response(me.LadderRecord(describe_ladder()).data, headers=NO_STORE)
 
 
 class WalletViewSet(DataViewSet[Wallet]):

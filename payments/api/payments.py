@@ -6,10 +6,12 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from framework.api.cache_headers import NO_STORE
+from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.query_params.declarations import (
     DATE_PATTERN,
@@ -113,4 +115,23 @@ class PaymentViewSet(DataViewSet[Payment]):
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """By the id in receipts and errors (`pay_...`). Free of charge."""
         row = payment_history.get_payment(self.wallets, id)
+        return Response(serializers.PaymentRecord(row).data, headers=NO_STORE)
+
+    @extend_schema(
+        operation_id="request_refund",
+        summary="Ask for a refund",
+        parameters=[schema.path_id(PREFIX)],
+        request=serializers.NewRefundRequest,
+        responses=schema.documented_responses({200: serializers.PaymentRecord}, errors=[401, 404]),
+    )
+    @action(detail=True, methods=["post"], url_path="refund-request")
+    def refund_request(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """Ask for the money of a delivered answer back. Our staff decide; the payment shows what they did. Free.
+
+        A repeated request changes nothing. What buys nothing is refunded without a request.
+        """
+        form = serializers.NewRefundRequest(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        reason = form.validated_data["reason"]
+        row = payment_history.request_refund(self.wallets, id, reason=reason, now=timezone.now())
         return Response(serializers.PaymentRecord(row).data, headers=NO_STORE)

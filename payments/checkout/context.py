@@ -15,10 +15,10 @@ from payments.identity.caller import Caller
 from payments.models import Payment, Wallet
 from payments.pricing.price_list import PriceList, Quote
 from payments.tiers import terms
-from payments.tiers.definitions import FREE, TIERS, Tier, describe_requirements, describe_token
+from payments.tiers.definitions import FREE, TIERS, Tier, describe_ways
 from payments.tiers.terms import STANDARD, Terms
 from payments.x402 import quotes
-from payments.x402.challenges import PaymentRejected, PaymentRequired
+from payments.x402.challenges import PaymentRejected, PaymentRequired, describe_required
 from payments.x402.purchase import Purchase
 from payments.x402.receipts import is_receipt_token
 
@@ -35,23 +35,13 @@ class TierRequired(ApiError):
 
     def __init__(self, message: str, *, terms: Terms, required: Tier, refund: str | None = None) -> None:
         note, upgrade = describe_upgrade(terms)
-        ways = describe_requirements(required)
-        token = describe_token()
-        extra = {"tier": terms.tier.name, "tier_required": required.name, "token": token, **ways, **upgrade}
+        names = {"tier": terms.tier.name, "tier_required": required.name}
+        extra = {**names, **describe_required(required), **upgrade}
         super().__init__(
-            f"{message}{note}{_describe_ways(required, token=token)}",
+            f"{message}{note}{describe_ways(required)}",
             extra={**extra, **({"refund": refund} if refund else {})},
             headers={"Cache-Control": "no-store"},
         )
-
-
-def _describe_ways(required: Tier, *, token: Mapping[str, Any] | None) -> str:
-    """Return a sentence about the holding or stake that leads to the tier; empty without a token."""
-    ways = [f"holding {required.from_usd:f} USD worth"] if required.from_usd else []
-    ways += [f"staking {required.from_stake}"] if required.from_stake else []
-    if token is None or not ways:
-        return ""
-    return f" It takes {' or '.join(ways)} of the token {token['address']} on {token['network']}."
 
 
 class PaymentIdentifierReused(ApiError):
@@ -129,6 +119,7 @@ class Sale:
             return price
         return (
             f"{price} It is sold from the {self.prices.from_tier.name} tier on, which the wallet that pays must have."
+            f"{describe_ways(self.prices.from_tier)}"
         )
 
     def applicable_terms(self, payer: str, payer_terms: Terms) -> Sequence[Terms]:

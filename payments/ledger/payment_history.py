@@ -10,8 +10,9 @@ from accounts.api_keys.authentication import MissingCredentials
 from framework.api.cache_headers import NO_STORE
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import CursorPage
-from framework.errors import NotFound
+from framework.errors import ErrorCode, InvalidRequest, NotFound
 from payments.identity.caller import Caller
+from payments.ledger import transitions
 from payments.models import Payment
 
 State = Payment.State
@@ -25,6 +26,12 @@ STATES: dict[str, tuple[State, ...]] = {
     "expired": (State.EXPIRED,),
 }
 NAMES = {state: name for name, states in STATES.items() for state in states}
+
+
+class RefundNotRequestable(InvalidRequest):
+    """The payment has bought nothing yet, or its money is not ours."""
+
+    code = ErrorCode.INVALID_TRANSITION
 
 
 def get_payers(caller: Caller) -> frozenset[str]:
@@ -90,6 +97,24 @@ def get_payment(wallets: Collection[str], public_id: str) -> Payment:
     if payment is None:
         raise NotFound("There is no such payment.", headers=NO_STORE)
     return payment
+
+
+def request_refund(wallets: Collection[str], public_id: str, *, reason: str, now: datetime) -> Payment:
+    """Ask for the money of a delivered payment back, which staff decide. Once: the first reason counts.
+
+    Raises NotFound, and RefundNotRequestable with what happens instead.
+    """
+    payment = get_payment(wallets, public_id)
+    if set(payment.products) & set(Payment.OF_VENUES):
+        raise RefundNotRequestable("The restaurant has this money: cancel the booking or the order, or ask there.")
+    if payment.state == State.DELIVERED:
+        transitions.request_refund(payment.pk, reason=reason, now=now)
+        payment.refresh_from_db(fields=["state", "refund_requested_at", "refund_request", "refund_declined_at"])
+        return payment
+    if payment.state in (State.REFUND_DUE, State.REFUNDED):
+        return payment
+    text = "Only money that has bought an answer is asked back; what buys nothing is refunded without a request."
+    raise RefundNotRequestable(f"{text} This payment is `{NAMES[State(payment.state)]}`.")
 
 
 def get_reason(payment: Payment) -> tuple[str | None, str | None]:

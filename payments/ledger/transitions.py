@@ -240,6 +240,20 @@ def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, message: str
     return bool(earned.update(state=State.REFUND_DUE, error=f"{reason}: {message}"[:500] if message else reason))
 
 
+def request_refund(payment: UUID, *, reason: str, now: datetime) -> bool:
+    """Record that the payer asks for the money of a delivered answer back, for staff to decide.
+
+    False if the payment is not delivered, or the payer has asked before.
+    """
+    answered = Payment.objects.filter(pk=payment, state=State.DELIVERED, refund_requested_at=None)
+    return bool(answered.update(refund_requested_at=now, refund_request=reason))
+
+
+def decline_refund(payment: UUID, *, now: datetime) -> bool:
+    """Record that staff keep the money whose return the payer has asked for; False if no request is open."""
+    return bool(Payment.objects.filter(pk=payment).with_open_request().update(refund_declined_at=now))
+
+
 def cancel_refund_due(payment: UUID, *, reason: Payment.RefundReason, by: str) -> bool:
     """Keep money that was refund due for this reason, because what it paid for is made after all.
 

@@ -52,6 +52,10 @@ class Payments(models.QuerySet["Payment"]):
         """Payments that are refund due and that the chain has not shown: the money may never have arrived."""
         return self.filter(state=Payment.State.REFUND_DUE, block__isnull=True)
 
+    def with_open_request(self) -> Self:
+        """Delivered payments whose payer asks for the money back, and waits for an answer."""
+        return self.filter(state=Payment.State.DELIVERED, refund_requested_at__isnull=False, refund_declined_at=None)
+
     def undelivered(self, *, before: datetime) -> Self:
         """Payments that arrived up to this moment, that the chain has shown, and that were never delivered."""
         return self.filter(state=Payment.State.SETTLED, delivered_at=None, settled_at__lte=before, block__isnull=False)
@@ -175,6 +179,15 @@ class Payment(models.Model):
     settled_at = models.DateTimeField(null=True, blank=True)
     delivered_at = models.DateTimeField(null=True, blank=True)
     refunded_at = models.DateTimeField(null=True, blank=True)
+    refund_requested_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the payer asked for the money of a delivered answer back"
+    )
+    refund_request = models.CharField(
+        max_length=500, blank=True, default="", db_default="", help_text="The payer's reason, in their words"
+    )
+    refund_declined_at = models.DateTimeField(
+        null=True, blank=True, help_text="When staff declined to give the money back"
+    )
 
     objects = Payments.as_manager()
 
@@ -197,6 +210,15 @@ class Payment(models.Model):
                 name="money_that_arrived_has_its_transaction",
                 condition=~Q(state__in=["settled", "delivered", "refund_due", "refunded"])
                 | Q(tx_hash__isnull=False, settled_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="a_refund_request_has_a_moment_and_a_reason",
+                condition=Q(refund_requested_at__isnull=True, refund_request="")
+                | (Q(refund_requested_at__isnull=False) & ~Q(refund_request="")),
+            ),
+            models.CheckConstraint(
+                name="only_a_refund_request_is_declined",
+                condition=Q(refund_declined_at__isnull=True) | Q(refund_requested_at__isnull=False),
             ),
             models.CheckConstraint(
                 name="a_refund_names_its_moment", condition=~Q(state="refunded") | Q(refunded_at__isnull=False)
@@ -225,6 +247,11 @@ class Payment(models.Model):
             models.Index(fields=["settled_at", "id"], condition=Q(settled_at__isnull=False), name="payment_arrived"),
             models.Index(
                 fields=["account_id", "created_at"], condition=Q(account_id__isnull=False), name="payment_of_account"
+            ),
+            models.Index(
+                fields=["refund_requested_at"],
+                condition=Q(state="delivered", refund_requested_at__isnull=False, refund_declined_at__isnull=True),
+                name="payment_refund_requested",
             ),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
             models.Index(fields=["block"], name="payment_by_block"),

@@ -33,6 +33,30 @@ class TokenRecord(serializers.Serializer[Any]):
     network = serializers.CharField(help_text="CAIP-2.")
     network_name = serializers.CharField(help_text="As version 1 of x402 calls it.")
     chain_id = serializers.IntegerField(min_value=1)
+    stake_function = serializers.CharField(help_text="Of the contract; takes an amount in the smallest unit.")
+
+
+class TierRecord(serializers.Serializer[Any]):
+    """A tier: either of the two amounts that are not null leads to it."""
+
+    tier = Tier()
+    rate = serializers.ChoiceField(choices=Price.Rate.values, help_text="Of the price list.")
+    requests_per_minute = serializers.IntegerField(min_value=1)
+    from_usd = Amount(decimal_places=6, allow_null=True, help_text="Worth of the token held.")
+    from_stake = serializers.IntegerField(min_value=1, allow_null=True, help_text="Whole tokens staked.")
+    opens = serializers.ListField(
+        child=serializers.SlugField(), help_text="Products that are sold from this tier on, beside those below."
+    )
+
+
+@extend_schema_serializer(many=False)
+class LadderRecord(serializers.Serializer[Any]):
+    """How the tiers are reached."""
+
+    token = TokenRecord(allow_null=True, help_text="Null while there is none.")
+    how = serializers.CharField(help_text="A sentence for people.")
+    applies_after_s = serializers.IntegerField(min_value=0, help_text="How long a wallet must have held or staked.")
+    tiers = TierRecord(many=True)
 
 
 class AccountRecord(serializers.Serializer[Any]):

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from framework import public_ids
-from framework.api.fields import ConstantField
+from framework.api.fields import ConstantField, StrictSerializer, TextField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from payments.chain.networks import NETWORKS
 from payments.ledger import payment_history
@@ -91,6 +91,8 @@ class PaymentRecord(serializers.Serializer[Payment]):
         help_text="Until then the same request with the same payment is served again; null if it buys no answer.",
     )
     refund = RefundRecord(allow_null=True)
+    refund_requested_at = DateTimeField(allow_null=True, help_text="When you asked for the money back; null if not.")
+    refund_declined_at = DateTimeField(allow_null=True, help_text="When our staff declined that; null if not.")
     reason = serializers.SerializerMethodField(help_text="Why a refund is due, or why it was not settled: a code.")
     detail = serializers.SerializerMethodField(help_text="A sentence about the reason; null without one.")
 
@@ -106,6 +108,12 @@ class PaymentRecord(serializers.Serializer[Payment]):
 
     def get_detail(self, row: Payment) -> str | None:
         return payment_history.get_reason(row)[1]
+
+
+class NewRefundRequest(StrictSerializer):
+    """Why the money should come back."""
+
+    reason = TextField(min_length=1, max_length=500, lines=True, help_text="What was wrong with the answer.")
 
 
 @extend_schema_serializer(many=False)

@@ -43,6 +43,9 @@ ENTERPRISE = Tier("enterprise", rank=3, per_minute=6_000, rate="committed", from
 # Also the names of the Celery queues, lowest priority first (config/celery.py).
 PRIORITIES = ("standard", "elevated", "priority", "dedicated")
 
+# Of the token's contract, with an amount in the token's smallest unit (docs/settings.md, TOKEN_ADDRESS).
+STAKE_FUNCTION = "stake(uint256)"
+
 TIERS: Mapping[str, Tier] = {tier.name: tier for tier in (FREE, PRO, PREMIUM, ENTERPRISE)}
 
 
@@ -56,12 +59,24 @@ def describe_token() -> dict[str, Any] | None:
         "network": network.caip2,
         "network_name": network.name,
         "chain_id": network.chain_id,
+        "stake_function": STAKE_FUNCTION,
     }
 
 
 def describe_requirements(tier: Tier) -> dict[str, Any]:
     """Return the holding in USD or the stake in whole tokens that leads to a tier; None: not that way."""
     return {"from_usd": None if tier.from_usd is None else f"{tier.from_usd:f}", "from_stake": tier.from_stake}
+
+
+def describe_ways(tier: Tier) -> str:
+    """Return a sentence about the holding or stake that leads to the tier; empty without a token."""
+    token = describe_token()
+    ways = [f"holding {tier.from_usd:f} USD worth"] if tier.from_usd else []
+    ways += [f"staking {tier.from_stake}"] if tier.from_stake else []
+    if token is None or not ways:
+        return ""
+    stake = f", whose contract stakes by {STAKE_FUNCTION}" if tier.from_stake else ""
+    return f" It takes {' or '.join(ways)} of the token {token['address']} on {token['network']}{stake}."
 
 
 def tier_for_holdings(*, holdings_usd: Decimal, staked: Decimal) -> Tier:

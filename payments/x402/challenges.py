@@ -14,13 +14,14 @@ from x402.schemas import PaymentRequired as RequiredV2
 from x402.schemas import PaymentRequirements, ResourceInfo, SettleResponse
 from x402.schemas.v1 import PaymentRequirementsV1
 
+from framework.api.urls import public_url
 from framework.errors import ApiError, ErrorCode
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.identity import siwx
 from payments.models import Payment
 from payments.pricing.price_list import PRICE_GRACE, Quote
-from payments.tiers.definitions import FREE
+from payments.tiers.definitions import FREE, Tier, describe_requirements, describe_token
 from payments.x402.proofs import QUOTE_TOKEN
 from payments.x402.purchase import Purchase
 
@@ -28,6 +29,7 @@ EXPIRES_IN_S = int(PRICE_GRACE.total_seconds())
 # Proxies refuse headers beyond 4 to 8 KB: a longer address is cut to the part before its query.
 MAX_URL_LENGTH = 250
 JSON_TYPE = "application/json"
+TIERS_PATH = "/v1/tiers"
 # The headers that identify a caller: caches must not serve the answer to one caller to another.
 CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
 
@@ -73,9 +75,15 @@ class PaymentRequired(ApiError):
             "status": self.status,
             "detail": message,
             "tier_required": None if quote.from_tier == FREE else quote.from_tier.name,
+            **({} if quote.from_tier == FREE else describe_required(quote.from_tier)),
             **({"reason": reason} if reason else {}),
             **({"refund": refund} if refund else {}),
         }
+
+
+def describe_required(tier: Tier) -> dict[str, Any]:
+    """The members of an error about a tier: the token, the amounts of it that lead there, and where all tiers are."""
+    return {"token": describe_token(), **describe_requirements(tier), "tiers": public_url(TIERS_PATH)}
 
 
 class PaymentRejected(PaymentRequired):

@@ -10,10 +10,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ TOOLS = {
     ),
     *("list_reviews", "list_photos", "get_insight", "get_history", "start_export", "get_export"),
     *("check_availability", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"),
+    *("get_hours", "get_review", "buy_parts", "report_problem", "list_payments", "request_refund", "search", "fetch"),
 }
 # Each with what it sells, and for how many USDC.
 SOLD = {
@@ -56,8 +58,12 @@ SOLD = {
     "list_photos": ("photos", Decimal("0.003")),
     "get_insight": ("ai_insight", Decimal("0.01")),
     "get_history": ("history", Decimal("0.01")),
+    "buy_parts": ("context", Decimal("0.002")),
 }
-REFUSED = {"start_export", "get_export", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"}
+REFUSED = {
+    *("start_export", "get_export", "get_booking", "change_booking", "cancel_booking", "list_my_bookings"),
+    *("get_review", "list_payments", "request_refund"),
+}
 NO_BOOKING = {"booking_id": "fb_00000000000000000000000000", "manage_token": "x"}
 GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
 # The exit code of the Inspector for a tool that says that it has failed.
@@ -139,7 +145,16 @@ def calls(shop: Shop, slug: str) -> dict[str, dict[str, Any]]:
         "find_landmark": {"query": "tivoly"},
         "search_restaurants": {"near": "Tivoli", "market": "copenhagen", "limit": 3},
         "get_restaurant": {"slug": slug},
+        "get_menu": {"slug": slug},
         **{tool: {"slug": slug} for tool in SOLD},
+        "buy_parts": {"slug": slug, "fields": ["context"]},
+        "get_hours": {"slug": slug, "date": offers["data"][0]["date"]},
+        "get_review": {"review_id": "rev_00000000000000000000000000"},
+        "report_problem": {"slug": slug, "kind": "phone_wrong"},
+        "list_payments": {},
+        "request_refund": {"payment_id": "pay_00000000000000000000000000", "reason": "Of no use."},
+        "search": {"query": "sushi in copenhagen"},
+        "fetch": {"id": slug},
         "list_offers": {"market": "copenhagen", "party_size": 2},
         "book_table": {"offer_id": offers["data"][0]["id"], "party_size": 2},
         "check_availability": {
@@ -164,11 +179,19 @@ def test_a_client_of_npm_lists_everything_calls_every_tool_and_pays(shop: Shop, 
         arguments["book_table"] |= GUEST
     before, income, was_ledger = payments(shop.up), shop.income(), ledger(shop.up)
     key = shop.wallet("premium")["private_key"]
-    request = {"headers": {"X-Forwarded-For": next(addresses)}, "key": key, "calls": arguments, "guest": GUEST}
-    done = kit.run("use.mjs", client, shop.up.record["mcp_url"], stdin=json.dumps(request))
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    results = result["results"]
+    results: dict[str, Any] = {}
+    bought_by: dict[str, Any] = {}
+    elicitations: list[Any] = []
+    # The Free tier has ten calls a minute, so the tools are called from several addresses.
+    for names in batched(arguments, 8):
+        part = {name: arguments[name] for name in names}
+        request = {"headers": {"X-Forwarded-For": next(addresses)}, "key": key, "calls": part, "guest": GUEST}
+        done = kit.run("use.mjs", client, shop.up.record["mcp_url"], stdin=json.dumps(request))
+        assert done.returncode == 0, done.stderr
+        result = json.loads(done.stdout)
+        results |= result["results"]
+        bought_by |= result["bought"]
+        elicitations += result["elicitations"]
     cancel(shop, results["book_table"])
     assert (result["server"]["name"], result.get("spoken")) == ("tablewire", spoken)
     assert {tool["name"] for tool in result["lists"]["tools"]} == TOOLS == set(arguments)
@@ -179,14 +202,14 @@ def test_a_client_of_npm_lists_everything_calls_every_tool_and_pays(shop: Shop, 
     # A tool that is sold tells its price, against the schema of its results too, and is bought.
     assert {name for name, result in results.items() if result.get("isError")} == {*SOLD, *REFUSED}
     assert all("structuredContent" not in results[name] for name in REFUSED)
-    assert set(result["bought"]) == set(SOLD)
-    for name, bought in result["bought"].items():
+    assert set(bought_by) == set(SOLD)
+    for name, bought in bought_by.items():
         assert not bought.get("isError"), (name, bought)
         assert bought["_meta"]["x402/payment-response"]["success"] is True
-    assert len(result["elicitations"]) == (spoken == "2026-07-28")
+    assert len(elicitations) == (spoken == "2026-07-28")
     bought = bought_since(shop.up, before, times=len(SOLD))
     assert bought == sorted(("mcp", (product,), price) for product, price in SOLD.values())
-    total = Decimal("0.029")
+    total = Decimal("0.031")
     assert (shop.income() - income, ledger(shop.up) - was_ledger) == (total, total)
 
 
@@ -196,6 +219,13 @@ def cancel(shop: Shop, booked: Mapping[str, Any]) -> None:
     headers = {"X-Manage-Token": record["manage_token"], "X-Forwarded-For": next(addresses)}
     url = f"{shop.up.record['base_url']}/v1/bookings/{record['id']}"
     assert httpx.delete(url, headers=headers).json()["status"] == "cancelled"
+
+
+def batched(names: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:
+    """The names in parts of at most this size."""
+    iterator = iter(names)
+    while part := tuple(islice(iterator, size)):
+        yield part
 
 
 # The Inspector

@@ -13,7 +13,7 @@ from catalogue.models import Landmark, Restaurant, Review, Source
 from catalogue.places.slugs import slugify
 from framework.api.fields import MetadataField, TextField
 from framework.invisible_text import remove_invisible, remove_invisible_in
-from framework.mcp.tools import normalize_arguments
+from framework.mcp.coercion import coerce_arguments
 from tests.catalogue import builders
 from tests.catalogue.importers.import_runs import (
     import_landmarks,
@@ -68,7 +68,7 @@ def test_a_slug_holds_no_invisible_text() -> None:
 def test_fields_of_both_apis_and_arguments_of_tools_are_cleaned() -> None:
     assert TextField().run_validation(HIDDEN) == SHOWN
     assert MetadataField().run_validation({"k": HIDDEN}) == {"k": SHOWN}
-    assert normalize_arguments({"near": HIDDEN, "slugs": [HIDDEN]}) == {"near": SHOWN, "slugs": [SHOWN]}
+    assert coerce_arguments({"near": HIDDEN, "slugs": [HIDDEN]}, {}) == {"near": SHOWN, "slugs": [SHOWN]}
 
 
 @pytest.mark.exhaustive

@@ -27,10 +27,10 @@ NOT_PAGES = re.compile(r"logout|\.(csv|json|pdf|svg|ics)(\?|$)|/download|/takeou
 IDS = r"Tablewire|\b[A-Z0-9]{6}\b|[a-z]+_[0-9a-zA-Z]{20,}|[\w.]+@example\.com|https?://\S+"
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Terms of the APIs, of products and of zones, which are the same in each language.
-TERMS = """Europe Rome Nov Okt ms req rk test DEMO URL USDC GET POST PUT PATCH DELETE Free Pro Premium Enterprise
+TERMS = """Europe Rome Roma Nov Okt ms req rk test DEMO URL USDC GET POST PUT PATCH DELETE Free Pro Premium Enterprise
     order orders reservation reservations menu item table webhook webhooks write read created updated changed completed
     cancelled reopened confirmed sold out finished stage port ping person BKQC Walk in
-    credit debit card cash wallet bank transfer voucher online usdc export xx
+    usdc export xx
     ai insight context reviews photos history csv gz jsonl parquet core Service Unavailable accepted de"""
 # What allauth says in Dutch.
 ALLAUTH = "Je moet eerst je mailadres verifiëren voordat je twee factor authenticatie kunt activeren"

@@ -119,8 +119,21 @@ def call(
 
 @cache
 def of_results(tool: str) -> Draft202012Validator:
-    """What judges the results of a tool, by the schema that is listed."""
-    return Draft202012Validator(SERVER.tools_by_name[tool].output_schema)
+    """What judges the results of a tool, by the schema that is listed: it names every member that a result has."""
+    return Draft202012Validator(closed(SERVER.tools_by_name[tool].output_schema))
+
+
+def closed(schema: Any) -> Any:
+    """The schema without members that it does not name. Each result has a `notice`, and prices are of x402."""
+    if not isinstance(schema, dict):
+        return schema
+    result = {word: closed(value) for word, value in schema.items()}
+    if "anyOf" in schema:
+        return {**result, "anyOf": [closed(choice) for choice in schema["anyOf"]]}
+    if "properties" in schema:
+        properties = {name: closed(value) for name, value in schema["properties"].items()}
+        return {**result, "properties": {"notice": {}, **properties}, "additionalProperties": False}
+    return result
 
 
 def refusal_of(result: Mapping[str, Any]) -> Any:

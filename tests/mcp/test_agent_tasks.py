@@ -1,18 +1,21 @@
-"""Twenty tasks of users (agent_tasks.toml), done by the official Python client over streamable HTTP.
+"""Forty tasks of users (agent_tasks.toml), done by the official Python client over streamable HTTP.
 
 No model is involved. Each script makes the calls that a model makes that has read the list of tools, the user's words
-and the answers so far; the client refuses an argument whose value comes from elsewhere.
+and the answers so far; the client refuses an argument whose value comes from elsewhere. A task is done if its check
+passes, wrong if it ends with an answer that the check refuses, and else not done.
 """
 
 import datetime as dt
 import json
 import re
+import statistics
 import sys
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import anyio
@@ -21,7 +24,8 @@ import pytest
 from mcp import Client
 from psycopg.rows import dict_row
 
-from tests.mcp.agents import connected, paid
+from tests.mcp.agents import beside, connected, structured_content
+from tests.mcp.client import payment_for, price_of
 from tests.mcp.test_python_client import session_of, wallet
 from tests.payments.checkout.test_paid_calls import Shop
 from tests.support.live_stack import Up, manage, running
@@ -30,7 +34,8 @@ pytestmark = [pytest.mark.stack, pytest.mark.exhaustive]
 
 HERE = Path(__file__).parent
 TASKS: dict[str, dict[str, Any]] = tomllib.loads((HERE / "agent_tasks.toml").read_text())
-WANTED = 17
+MIN_DONE = 36
+MAX_MEDIAN_CALLS = 5
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 ZONES = {
     "berlin": "Europe/Berlin",
@@ -76,27 +81,17 @@ class Agent:
             if not any(text in known.casefold() for known in self.known):
                 raise UnknownSource(f"{tool}: {leaf}")
         self.calls += 1
-        if self.payer and tool in (
-            "get_insight",
-            "list_reviews",
-            "get_surroundings",
-            "get_restaurant",
-            "start_export",
-        ):
-            result = await self._pay_if_asked(tool, arguments)
-        else:
-            result = await self.client.call_tool(tool, arguments)
+        result = await self.client.call_tool(tool, arguments)
+        is_price = result.is_error and "accepts" in (result.structured_content or {})
+        if is_price and self.payer:
+            self.calls += 1
+            payment = payment_for(wallet(self.shop, self.payer), price_of(structured_content(result)))
+            result = await self.client.call_tool(tool, arguments, meta=beside(payment))
         text = "\n".join(str(getattr(part, "text", "")) for part in result.content)
         self.known.append(text)
         if result.is_error:
             raise Refused(text)
         return result.structured_content
-
-    async def _pay_if_asked(self, tool: str, arguments: dict[str, Any]) -> Any:
-        priced = await self.client.call_tool(tool, arguments)
-        if not (priced.is_error and priced.structured_content):
-            return priced
-        return await paid(self.client, wallet(self.shop, str(self.payer)), tool, **arguments)
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -188,7 +183,7 @@ def of(record: dict[str, Any]) -> dict[str, Any]:
 async def outdoors(agent: Agent) -> Any:
     day, time, party = agent.day("tomorrow"), agent.means("8 in the evening", "20:00"), agent.means("two", 2)
     wish = {"near": "Berlin", "bookable_at": agent.means("tomorrow at 8", f"{day}T{time}"), "party_size": party}
-    found = await agent.call("search_restaurants", **wish, attributes=["outdoor_seating"])
+    found = await agent.call("search_restaurants", **wish, attributes=["outdoor seating"])
     if not found["data"]:
         found = await agent.call("search_restaurants", **wish)
     place = found["data"][0]
@@ -475,7 +470,7 @@ def is_museums(world: World, answer: Any) -> None:
 @script
 async def everything(agent: Agent) -> Any:
     place = await find(agent, "Bellavista & Figli", "Milan")
-    return await agent.call("get_restaurant", slug=place["slug"], fields=["photos", "reviews"])
+    return await agent.call("buy_parts", slug=place["slug"], fields=["photos", "reviews"])
 
 
 @check
@@ -540,10 +535,353 @@ def is_high_chair(world: World, answer: Any) -> None:
     assert "high chair" in row["special_requests"]
 
 
+@script
+async def italian(agent: Agent) -> Any:
+    wish = {"cuisine": "Italian", "market": "Copenhagen", "price_max": agent.means("two at most", 2)}
+    return (await agent.call("search_restaurants", **wish))["data"]
+
+
+@check
+def is_italian(world: World, answer: Any) -> None:
+    assert answer
+    for hit in answer:
+        query = "SELECT r.market_id, s.price_level, s.cuisines FROM catalogue_restaurant AS r"
+        (row,) = world.rows(
+            f"{query} JOIN catalogue_searchrow AS s ON s.restaurant_id = r.id WHERE r.slug = %s", hit["slug"]
+        )
+        assert row["market_id"] == "copenhagen"
+        assert row["price_level"] <= 2
+        assert set(row["cuisines"]) & {"italian", "pizza", "pasta"}
+
+
+@script
+async def vegan(agent: Agent) -> Any:
+    return (await agent.call("search_restaurants", diet="vegan", near="Copenhagen"))["data"]
+
+
+@check
+def is_vegan(world: World, answer: Any) -> None:
+    assert_diet(world, answer, "copenhagen", "diet_vegan")
+
+
+def assert_diet(world: World, hits: Any, market: str, key: str) -> None:
+    assert hits
+    for hit in hits:
+        query = "SELECT market_id, attributes FROM catalogue_restaurant WHERE slug = %s"
+        (row,) = world.rows(query, hit["slug"])
+        assert row["market_id"] == market
+        assert row["attributes"][key]
+
+
+async def relaxed(agent: Agent, optional: str, **wish: Any) -> Any:
+    """The hits of a search; without any those without the wish that may be dropped, or in the wider radius."""
+    found = await agent.call("search_restaurants", **wish)
+    if not found["data"]:
+        for hint in found["query"]["without"]:
+            if hint["parameter"] == optional:
+                wish.pop(optional)
+                return (await agent.call("search_restaurants", **wish))["data"]
+    return found["data"]
+
+
+@script
+async def gluten_free(agent: Agent) -> Any:
+    return await relaxed(agent, "attributes", diet="Gluten-free", market="Milan", attributes="outdoor seating")
+
+
+@check
+def is_gluten_free(world: World, answer: Any) -> None:
+    assert_diet(world, answer, "milan", "diet_gluten_free")
+
+
+@script
+async def no_bars(agent: Agent) -> Any:
+    return (await agent.call("search_restaurants", near="Alexanderplatz", kind_not=["bar", "fast food"]))["data"]
+
+
+@check
+def is_no_bars(world: World, answer: Any) -> None:
+    assert answer
+    for hit in answer:
+        (row,) = world.rows("SELECT market_id, attributes FROM catalogue_restaurant WHERE slug = %s", hit["slug"])
+        assert row["market_id"] == "berlin"
+        assert row["attributes"].get("kind") not in ("bar", "fast_food")
+
+
+@script
+async def late_evening(agent: Agent) -> Any:
+    moment = agent.means("in three days at 9:30 pm", f"{agent.day('in three days', at='london')} 9:30 pm")
+    return (await agent.call("search_restaurants", near="London", open=moment))["data"]
+
+
+@check
+def is_late_evening(world: World, answer: Any) -> None:
+    assert answer
+    weekday = dt.date.fromisoformat(local("in three days", at="london")).weekday()
+    for hit in answer:
+        query = "SELECT market_id, hours FROM catalogue_restaurant WHERE slug = %s"
+        (row,) = world.rows(query, hit["slug"])
+        assert row["market_id"] == "london"
+        assert any(is_open(period, weekday, "21:30") for period in row["hours"]["periods"])
+
+
+def is_open(period: dict[str, Any], weekday: int, time: str) -> bool:
+    """Whether a weekly period contains a time of a day; one that ends on the next day does after its opening."""
+    opens, closes = period["open"], period["close"]
+    if opens["day"] != weekday or opens["time"] > time:
+        return False
+    return bool(closes["day"] != weekday or closes["time"] > time)
+
+
+@script
+async def misspelt(agent: Agent) -> Any:
+    try:
+        found = await agent.call("search_restaurants", near="Brandenburg Gaet")
+    except Refused as refusal:
+        # "Ask again with one of the `suggestions`", which stand as JSON on the last line.
+        suggestions = json.loads(str(refusal).partition("Data, not instructions: ")[2])["suggestions"]
+        found = await agent.call("search_restaurants", near=suggestions[0])
+    return found["query"]["resolved"]["name"], found["data"]
+
+
+@check
+def is_misspelt(world: World, answer: Any) -> None:
+    name, hits = answer
+    assert name in ("Brandenburg Gate", "Brandenburger Tor")
+    assert {hit["market"] for hit in hits} == {"berlin"}
+
+
+async def cities_or_question(agent: Agent, near: str) -> Any:
+    """What the tool says of a place that it does not know: a question, or the cities that it knows."""
+    try:
+        found = await agent.call("search_restaurants", near=near)
+    except Refused as refusal:
+        return str(refusal)
+    resolved = found["query"]["resolved"]
+    return [resolved["near"], *found["query"]["alternatives"]] if resolved["ambiguous"] else found["data"]
+
+
+@script
+async def rome(agent: Agent) -> Any:
+    return await cities_or_question(agent, agent.means("Colosseum in Rome", "Colosseum, Rome"))
+
+
+@check
+def is_rome(world: World, answer: Any) -> None:
+    assert isinstance(answer, str)
+    assert "milan" in answer
+    assert "berlin" in answer
+
+
+@script
+async def lyon(agent: Agent) -> Any:
+    return await cities_or_question(agent, "Lyon")
+
+
+@check
+def is_lyon(world: World, answer: Any) -> None:
+    assert isinstance(answer, str)
+    assert "paris" in answer
+
+
+@script
+async def compare(agent: Agent) -> Any:
+    places = [await find(agent, *each) for each in (("Bellavista & Figli", "Milan"), ("Zur Krone Mitte", "Berlin"))]
+    return max(places, key=lambda place: place["rating"])["slug"]
+
+
+@check
+def is_compare(world: World, answer: Any) -> None:
+    rows = world.rows(
+        """
+        SELECT r.slug FROM catalogue_restaurant AS r JOIN catalogue_searchrow AS s ON s.restaurant_id = r.id
+        WHERE r.name IN ('Bellavista & Figli', 'Zur Krone Mitte') AND r.market_id IN ('milan', 'berlin')
+        ORDER BY s.rating DESC NULLS LAST
+        """
+    )
+    assert answer == rows[0]["slug"]
+
+
+@script
+async def christmas(agent: Agent) -> Any:
+    place = await find(agent, "Zur Krone Mitte", "Berlin")
+    today = dt.datetime.now(ZoneInfo("Europe/Berlin")).date()
+    day = dt.date(today.year + (today > dt.date(today.year, 12, 25)), 12, 25)
+    return await agent.call("get_hours", slug=place["slug"], date=agent.means("Christmas Day", str(day)))
+
+
+@check
+def is_christmas(world: World, answer: Any) -> None:
+    assert answer["from"].endswith("-12-25")
+    assert answer["spans"]
+
+
+@script
+async def its_discounts(agent: Agent) -> Any:
+    place = await find(agent, "Zur Krone Mitte", "Berlin")
+    page = await agent.call("list_offers", slug=place["slug"], party_size=agent.means("for 4", "4"), limit="50")
+    return place["slug"], page["data"]
+
+
+@check
+def is_its_discounts(world: World, answer: Any) -> None:
+    slug, offers = answer
+    query = """
+        SELECT count(*) AS count FROM catalogue_flowslot AS s JOIN catalogue_restaurant AS r ON r.id = restaurant_id
+        WHERE r.slug = %s AND party_min <= 4 AND party_max >= 4 AND seats_left >= 4 AND withdrawn_at IS NULL
+          AND book_before > now() AND (bookable_from IS NULL OR bookable_from <= now())
+    """
+    (row,) = world.rows(query, slug)
+    assert len([offer for offer in offers if offer["seats_left"] >= 4]) == min(row["count"], 50)
+
+
+@script
+async def closed(agent: Agent) -> Any:
+    place = await find(agent, "Dolores & Sons", "London")
+    return await agent.call("report_problem", slug=place["slug"], kind="closed", text="there is a bank now")
+
+
+@check
+def is_closed(world: World, answer: Any) -> None:
+    rows = world.rows("SELECT kind, state, text FROM catalogue_report")
+    assert rows == [{"kind": "closed", "state": "open", "text": "there is a bank now"}]
+    assert answer["state"] == "open"
+
+
+@script
+async def still_booked(agent: Agent) -> Any:
+    place = await find(agent, "Galata Meydan", "Berlin")
+    guest = {"customer_name": "Kai", "customer_email": "kai@example.com"}
+    record = await book(agent, place, agent.day("in five days"), "18:00", agent.means("two", "2"), **guest)
+    return await agent.call("get_booking", **of(record))
+
+
+@check
+def is_still_booked(world: World, answer: Any) -> None:
+    world.the_booking("kai@example.com", status="confirmed", time="18:00", party_size=2)
+    assert answer["status"] == "confirmed"
+
+
+@script
+async def hour_later(agent: Agent) -> Any:
+    place = await find(agent, "Galata Meydan", "Berlin")
+    guest = {"customer_name": "Lea", "customer_email": "lea@example.com"}
+    record = await book(agent, place, agent.day("in six days"), "18:00", agent.means("two", 2), **guest)
+    return await agent.call("change_booking", **of(record), time=agent.means("An hour later", "7 pm"))
+
+
+@check
+def is_hour_later(world: World, answer: Any) -> None:
+    world.the_booking("lea@example.com", status="confirmed", date=local("in six days"), time="19:00", party_size=2)
+
+
+@script
+async def terrace(agent: Agent) -> Any:
+    place = await find(agent, "Konya by Orhan", "Berlin")
+    guest = {"customer_name": "Mia", "customer_email": "mia@example.com"}
+    day, party = agent.day("in four days"), agent.means("two", 2)
+    record = await book(agent, place, day, "18:00", party, **guest)
+    try:
+        return await agent.call("change_booking", **of(record), area="Terrace")
+    except Refused:
+        # "Cancel it and book another."
+        await agent.call("cancel_booking", **of(record))
+        return await book(agent, place, day, "18:00", party, area="Terrace", **guest)
+
+
+@check
+def is_terrace(world: World, answer: Any) -> None:
+    (row,) = [each for each in world.bookings("mia@example.com") if each["status"] == "confirmed"]
+    assert (row["area"], row["time"], row["party_size"]) == ("Terrace", "18:00", 2)
+
+
+@script
+async def no_contact(agent: Agent) -> Any:
+    place = await find(agent, "Zur Krone Mitte", "Berlin")
+    try:
+        await book(agent, place, agent.day("in seven days"), "20:00", agent.means("two", 2))
+    except Refused as refusal:
+        return str(refusal)
+    return ""
+
+
+@check
+def is_no_contact(world: World, answer: Any) -> None:
+    assert "`customer_name`" in answer
+    assert "`customer_email` or `customer_phone`" in answer
+    query = "SELECT 1 AS one FROM reservations_reservation AS r WHERE r.date = %s AND r.time = '20:00'"
+    assert world.rows(query, local("in seven days")) == []
+
+
+@script
+async def refund(agent: Agent) -> Any:
+    place = await find(agent, "Zur Krone Mitte", "Berlin")
+    await agent.call("get_surroundings", slug=place["slug"])
+    newest = (await agent.call("list_payments", limit="1"))["data"][0]
+    return await agent.call("request_refund", payment_id=newest["id"], reason="That list is no use")
+
+
+@check
+def is_refund(world: World, answer: Any) -> None:
+    rows = world.rows("SELECT state, refund_request, products FROM payments_payment ORDER BY id")
+    assert rows[-1] == {"state": "delivered", "refund_request": "That list is no use", "products": ["context"]}
+    assert [row["refund_request"] for row in rows[:-1]] == [""] * (len(rows) - 1)
+    assert answer["refund_requested_at"]
+
+
+@script
+async def cited_review(agent: Agent) -> Any:
+    place = await find(agent, "Bellavista & Figli", "Milan")
+    found = await agent.call("get_insight", slug=place["slug"])
+    ids = found["ai_insight_detail"]["watch_outs"][0]["citations"][:1]
+    return ids, (await agent.call("list_reviews", slug=place["slug"], ids=ids))["data"]
+
+
+@check
+def is_cited_review(world: World, answer: Any) -> None:
+    ids, reviews = answer
+    assert [review["id"] for review in reviews] == ids
+    assert reviews[0]["text"]
+
+
+@script
+async def spent(agent: Agent) -> Any:
+    page = await agent.call("list_payments", limit="100")
+    return sum(Decimal(row["amount"]) for row in page["data"] if row["state"] in ("settled", "delivered"))
+
+
+@check
+def is_spent(world: World, answer: Any) -> None:
+    rows = world.rows(
+        """
+        SELECT sum(amount_usdc) AS sum FROM payments_payment AS p
+        WHERE state IN ('settled', 'delivered') AND products && '{ai_insight}'
+        """
+    )
+    # Of all wallets, the Premium one alone buys insights; it has bought one page of several parts, too.
+    assert answer >= rows[0]["sum"] > 0
+
+
+@script
+async def research(agent: Agent) -> Any:
+    found = await agent.call("search", query="Bellavista & Figli in Milan")
+    result = next(each for each in found["results"] if each["title"].startswith("Bellavista & Figli"))
+    return await agent.call("fetch", id=result["id"])
+
+
+@check
+def is_research(world: World, answer: Any) -> None:
+    assert answer["title"] == "Bellavista & Figli"
+    assert answer["url"].endswith(f"/restaurants/{answer['id']}")
+    assert "Address: " in answer["text"]
+
+
 PRICES = {
     "complaints": Decimal("0.006"),
+    "cited_review": Decimal("0.006"),
     "bad_reviews": Decimal("0.003"),
     "museums": Decimal("0.002"),
+    "refund": Decimal("0.002"),
     "everything": Decimal("0.0035"),
     "export": Decimal("0.3"),
 }
@@ -558,23 +896,39 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(up)
 
 
-def test_at_least_17_of_20_tasks_are_done(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a task went: `done`, `wrong` (an answer, or an act, that the check refuses) or `not done`."""
+
+    result: Literal["done", "wrong", "not done"]
+    calls: int
+    why: str = ""
+
+
+def test_36_of_40_tasks_are_done_none_wrong_and_in_5_calls(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     assert SCRIPTS.keys() == CHECKS.keys() == TASKS.keys()
-    assert len(TASKS) == 20
-    failures = {name: failure for name in TASKS if (failure := do(world, name))}
+    assert len(TASKS) == 40
+    outcomes = {name: do(world, name) for name in TASKS}
+    done = [name for name, each in outcomes.items() if each.result == "done"]
+    wrong = [name for name, each in outcomes.items() if each.result == "wrong"]
+    median = statistics.median(each.calls for each in outcomes.values())
+    lines = [
+        f"{len(done)} of {len(TASKS)} agent tasks are done, {len(wrong)} wrong; calls: median {median:g},"
+        f" at most {max(each.calls for each in outcomes.values())}",
+        *(f"{name}: {each.result}: {each.why}" for name, each in outcomes.items() if each.result != "done"),
+    ]
     with capsys.disabled():
-        lines = [
-            f"{len(TASKS) - len(failures)} of {len(TASKS)} agent tasks are done",
-            *map(": ".join, failures.items()),
-        ]
         sys.stdout.write("\n" + "\n".join(lines) + "\n")
-    assert len(TASKS) - len(failures) >= WANTED, failures
+    assert wrong == [], lines
+    assert len(done) >= MIN_DONE, lines
+    assert median <= MAX_MEDIAN_CALLS
 
 
-def do(world: World, name: str) -> str:
-    """Do a task and check it; what went wrong, empty if it is done."""
+def do(world: World, name: str) -> Outcome:
+    """Do a task and check it."""
     task, shop = TASKS[name], Shop(world.up)
     before = world.payments()
+    agents: list[Agent] = []
 
     async def connect() -> Any:
         key = world.up.record["management"]["api_key"] if task.get("account") else None
@@ -582,18 +936,24 @@ def do(world: World, name: str) -> str:
         async with connected(world.up.record["mcp_url"], "auto", key=key) as client:
             tools = (await client.list_tools()).tools
             listed = json.dumps([tool.model_dump(mode="json", exclude={"output_schema"}) for tool in tools])
-            agent = Agent(
-                client, listed + str(client.instructions), task["words"], shop=shop, payer=task.get("wallet")
-            )
-            return await SCRIPTS[name](agent)
+            instructions = str(client.instructions)
+            agents.append(Agent(client, listed + instructions, task["words"], shop=shop, payer=task.get("wallet")))
+            return await SCRIPTS[name](agents[0])
 
     try:
         answer = anyio.run(connect)
+    except (Refused, LookupError, TypeError, ValueError, RuntimeError, StopIteration, ExceptionGroup) as error:
+        return Outcome("not done", agents[0].calls if agents else 0, describe(error))
+    spent = world.payments()[len(before) :]
+    try:
         CHECKS[name](world, answer)
-        spent = world.payments()[len(before) :]
         assert spent == ([PRICES[name]] if name in PRICES else []), f"it spent {spent}"
-    except (Refused, AssertionError, LookupError, TypeError, ValueError, RuntimeError, ExceptionGroup) as error:
-        while isinstance(error, ExceptionGroup):
-            error = error.exceptions[0]
-        return f"{type(error).__name__}: {str(error)[:300]}"
-    return ""
+    except (AssertionError, LookupError, TypeError, ValueError) as error:
+        return Outcome("wrong", agents[0].calls, describe(error))
+    return Outcome("done", agents[0].calls)
+
+
+def describe(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {str(error)[:300]}"

@@ -13,7 +13,7 @@ from jsonschema_rs import Draft202012Validator
 from catalogue.mcp.server import SERVER
 from framework.errors import InvalidRequest
 from framework.invisible_text import remove_invisible
-from framework.mcp.tools import Tool, normalize_arguments
+from framework.mcp.tools import Tool
 from tests.catalogue import builders
 from tests.mcp.client import call, refusal_of, words_of
 
@@ -25,7 +25,7 @@ BEYOND_SHAPE = re.compile(
     r"|Send at least one field to change"
 )
 # Of these the shape of REST's body judges the arguments, which tests/mcp/test_booking.py and test_exports.py try.
-READ_AS_JSON = ("book_table", "start_export")
+READ_AS_JSON = ("book_table", "start_export", "report_problem")
 TOOLS = [tool for tool in SERVER.tools if tool.name not in READ_AS_JSON]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -65,7 +65,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 def problems_of(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str | None, str]]:
     """What is wrong with these arguments."""
     try:
-        tool.validate_arguments(normalize_arguments(arguments))
+        tool.validate_arguments(tool.coerce_arguments(arguments))
     except InvalidRequest as refusal:
         return [(problem.param, problem.message) for problem in refusal.details]
     return []
@@ -95,7 +95,9 @@ def test_what_the_schema_does_not_take_is_refused_by_name(tool: Tool, drawn: st.
     name = drawn.draw(st.sampled_from([*schema["properties"], "unheard_of"]))
     arguments = dict.fromkeys(schema.get("required", ()), "noma") | {name: drawn.draw(ANYTHING)}
     own = Draft202012Validator(tool.argument_schemas.get(name, False))
-    if not own.is_valid(arguments[name]):
+    read = tool.coerce_arguments(arguments)
+    # What has another form of the same meaning is read in the form that the schema takes.
+    if name in read and not own.is_valid(read[name]):
         assert [message for param, message in problems_of(tool, arguments) if param == name]
 
 
@@ -117,40 +119,25 @@ KNOWN = (
     ("arguments", "words"),
     [
         ({"neer": "Tivoli"}, f"Unknown argument `neer`. Did you mean `near`? Known: {KNOWN}."),
-        ({"limit": "10"}, '`limit`: This must be a whole number from 1 to 50, not "10".'),
         ({"limit": True}, "`limit`: This must be a whole number from 1 to 50, not true."),
         ({"limit": 51}, "`limit`: This must be a whole number from 1 to 50, not 51."),
         ({"limit": 0}, "`limit`: This must be a whole number from 1 to 50, not 0."),
         ({"limit": 10.5}, "`limit`: This must be a whole number from 1 to 50, not 10.5."),
         ({"limit": "9" * 99}, f'`limit`: This must be a whole number from 1 to 50, not "{"9" * 78}….'),
-        ({"rating_min": "4"}, '`rating_min`: This must be a number from 1 to 5, not "4".'),
-        ({"near": 4}, "`near`: This must be a string, not 4."),
         ({"near": {"city": "Rome"}}, "`near`: This must be a string, not an object of 1."),
-        ({"near": ["Tivoli"]}, '`near`: This must be a string, not an array of 1: "Tivoli".'),
-        ({"near": ["x" * 121]}, "`near`: This must be a string, not an array of 1."),
         ({"near": [[], {}]}, "`near`: This must be a string, not an array of 2."),
-        ({"near": "  "}, "`near`: This is empty; leave it out or give it a value."),
         ({"near": "Tivoli\x07"}, "`near`: This holds a control character."),
-        ({"ll": [55.6, 12.5]}, '`ll`: This must be a string, not an array of 2: "55.6,12.5".'),
-        ({"ll": [12, 12]}, '`ll`: This must be a string, not an array of 2: "12,12".'),
         ({"ll": [155.6, 12.5]}, "`ll`: This must be a string, not an array of 2."),
         (
             {"market": "copen hagen"},
             "Unknown market `copen hagen`. Did you mean `copenhagen`? Known: copenhagen.",
         ),
-        ({"near": ""}, "`near`: This is empty; leave it out or give it a value."),
         ({"near": "x" * 121}, "`near`: This must be at most 120 characters long, not 121."),
-        ({"cuisine": "seafood"}, '`cuisine`: This must be an array, also of one value: ["seafood"].'),
-        ({"cuisine": "seafood,danish"}, '`cuisine`: This must be an array, also of one value: ["seafood","danish"].'),
-        (
-            {"cuisine": []},
-            "`cuisine`: This must be an array of at least one value, not an array of 0; or leave it out.",
-        ),
         ({"cuisine": ["a"] * 11}, "`cuisine`: This must hold at most 10 values, not 11."),
         (
             {"cuisine": ["seafood,danish"]},
-            "`cuisine`: In the array, 1 of 1: `seafood,danish` is not of the right form. It takes: Slugs of cuisines"
-            " (restaurants://cuisines), at least one of which fits: seafood.",
+            "`cuisine`: In the array, 1 of 1: `seafood,danish` is not of the right form. It takes: Any of:"
+            " Italian, seafood.",
         ),
         (
             {"sort": "ratings"},
@@ -158,8 +145,8 @@ KNOWN = (
         ),
         (
             {"open": "tomorrow"},
-            "`open`: `tomorrow` is not of the right form. It takes: now, the next HH:MM or, within a year, a moment,"
-            " on the clock of the place: 2026-11-21T19:30. Hits are open then; open_now is told for now alone.",
+            "`open`: `tomorrow` is not of the right form. It takes: Open then, local time: now, 19:30 or"
+            " 2026-11-21 19:30.",
         ),
         (
             {"open": "2026-11-23T19:30:00"},
@@ -167,9 +154,9 @@ KNOWN = (
         ),
         ({"near": "Tivoli", "ll": "55.6737,12.5681"}, "Give `near` or `ll`, not both."),
         (
-            {"limit": 0, "neer": "Tivoli", "price_max": "2"},
+            {"limit": 0, "neer": "Tivoli", "price_max": "two"},
             f"Unknown argument `neer`. Did you mean `near`? Known: {KNOWN}. `limit`: This must be a whole number from"
-            ' 1 to 50, not 0. `price_max`: This must be a whole number from 1 to 4, not "2".',
+            ' 1 to 50, not 0. `price_max`: This must be a whole number from 1 to 4, not "two".',
         ),
         (
             {"limit": 0, "market": "copenhage"},
@@ -187,7 +174,7 @@ def test_a_search_that_cannot_be_made_says_in_words_what_to_do(
 
 def test_what_is_needed_is_asked_for_with_all_else_that_is_wrong(client: Client) -> None:
     words = "`slug`: This is required. `stars`: In the array, 2 of 3: This must be a whole number from 1 to 5, not 6."
-    assert refused(client, "list_reviews", stars=[5, 6, "4"]) == words
+    assert refused(client, "list_reviews", stars=[5, 6, "four"]) == words
     result = call(client, "list_reviews", stars=[6])
     assert [problem["param"] for problem in refusal_of(result)["details"]] == ["slug", "stars"]
 
@@ -195,20 +182,14 @@ def test_what_is_needed_is_asked_for_with_all_else_that_is_wrong(client: Client)
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("find_landmark", {"query": ""}, "`query`: This is empty, and required."),
-        ("find_landmark", {"query": "   "}, "`query`: This is empty, and required."),
-        ("find_landmark", {"query": "Tivoli\n"}, "`query`: This holds a control character."),
-        ("get_restaurant", {"slug": ""}, "`slug`: This is empty, and required."),
+        ("find_landmark", {"query": ""}, "`query`: This is required."),
+        ("find_landmark", {"query": "   "}, "`query`: This is required."),
+        ("find_landmark", {"query": "Tivoli\nGardens"}, "`query`: This holds a control character."),
+        ("get_restaurant", {"slug": ""}, "`slug`: This is required."),
         (
             "get_export",
             {"export_id": "exp_x"},
-            "`export_id`: `exp_x` is not of the right form. It takes: `id` of start_export: ex_...",
-        ),
-        ("list_reviews", {"slug": "noma", "stars": 5}, "`stars`: This must be an array, also of one value: [5]."),
-        (
-            "list_reviews",
-            {"slug": "noma", "stars": "5,4"},
-            "`stars`: This must be an array, also of one value: [5,4].",
+            "`export_id`: `exp_x` is not of the right form. It takes: ex_...",
         ),
         (
             "list_reviews",

@@ -44,10 +44,10 @@ def left(response: Any) -> tuple[str, int]:
         ({"diet": ["vegen"]}, "Unknown diet `vegen`. Did you mean `vegan`? Known: ", "diets"),
         # As results and people write them.
         ({"cuisine": ["Itallian"]}, "Unknown cuisine `Itallian`. Did you mean `italian`? Known: ", "cuisines"),
-        ({"diet": ["gluten-free"]}, "Unknown diet `gluten-free`. Did you mean `gluten_free`? Known: ", "diets"),
+        ({"diet": ["glutenfree"]}, "Unknown diet `glutenfree`. Did you mean `gluten_free`? Known: ", "diets"),
         (
-            {"attributes": ["Outdoor seating"]},
-            "Unknown attributes `Outdoor seating`. Did you mean `outdoor_seating`? Known: ",
+            {"attributes": ["Outdoor seats"]},
+            "Unknown attributes `Outdoor seats`. Did you mean `outdoor_seating`? Known: ",
             "attributes",
         ),
     ],

@@ -91,6 +91,19 @@ def test_a_day_without_plans_is_refused_and_not_silently_empty(
     assert words == f"`date` must be within the next 14 days; {day} {why}."
 
 
+def test_an_empty_page_says_how_many_offers_there_are_without_each_filter(client: Client, place: Restaurant) -> None:
+    for days in (1, 2):
+        builders.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
+    asked: dict[str, Any] = {"slug": "fiskebar", "party_size": 2, "date": str((NOW + timedelta(days=5)).date())}
+    assert content_of(call(client, "list_offers", **asked))["without"] == [
+        {"parameter": "date", "value": None, "total": {"value": 2, "relation": "eq"}}
+    ]
+    around = content_of(call(client, "list_offers", market="copenhagen", percent_min=90))
+    assert (around["data"], [each["parameter"] for each in around["without"]]) == ([], ["percent_min"])
+    assert "without" not in content_of(call(client, "list_offers", market="copenhagen"))
+    assert "without" not in content_of(call(client, "list_offers", slug="fiskebar", date=asked["date"], party_size=90))
+
+
 def test_offers_of_an_unknown_restaurant_say_where_slugs_are_found(client: Client) -> None:
     result = call(client, "list_offers", slug="nowhere")
     assert words_of(result) == "There is no restaurant of this slug. Find the slug with search_restaurants."

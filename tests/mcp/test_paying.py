@@ -281,7 +281,7 @@ def test_what_means_the_same_is_one_purchase(client: Client) -> None:
         (AROUND, {"slug": "geranium"}),
         # What is left out is not what is written down, as at REST: a client repeats the call that was quoted.
         (AROUND, {"slug": "noma", "limit": 20}),
-        ("get_restaurant", {"slug": "noma", "fields": ["context"]}),
+        ("buy_parts", {"slug": "noma", "fields": ["context"]}),
     ],
 )
 def test_for_other_arguments_or_another_tool_the_payment_is_used_already(

@@ -3,6 +3,7 @@
 A result that does not fit the schema that its tool has published the client refuses to hand on.
 """
 
+import datetime as dt
 from typing import Any
 
 import anyio
@@ -23,9 +24,13 @@ pytestmark = pytest.mark.stack
 FREE = (
     *("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "check_availability", "book_table"),
     *("get_booking", "change_booking", "cancel_booking", "get_menu"),
+    *("get_hours", "report_problem", "search", "fetch"),
 )
-OF_AN_ACCOUNT = ("list_my_bookings",)
+FREE_AND_SMALL = ("get_hours", "report_problem", "search", "fetch")
+OF_AN_ACCOUNT = ("list_my_bookings", "list_payments", "request_refund")
 SOLD = ("get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history")
+# These need more than a slug.
+SOLD_OTHERWISE = ("get_review", "buy_parts")
 EXPORTS = ("start_export", "get_export")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
 GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
@@ -38,6 +43,7 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("invalid_request", "get_surroundings", {"slug": "noma", "radius_m": "far"}),
     ("missing_credentials", "start_export", {"dataset": "restaurants"}),
     ("missing_credentials", "list_my_bookings", {}),
+    ("missing_credentials", "list_payments", {}),
 ]
 
 
@@ -76,7 +82,7 @@ def test_it_lists_reads_completes_and_gets_prompts(shop: Shop, mode: Mode) -> No
         assert (agent.server_info.name, agent.server_info.title) == ("tablewire", "Tablewire")
         assert "find_landmark" in (agent.instructions or "")
         tools = (await agent.list_tools()).tools
-        assert sorted(tool.name for tool in tools) == sorted((*FREE, *OF_AN_ACCOUNT, *SOLD, *EXPORTS))
+        assert sorted(tool.name for tool in tools) == sorted((*FREE, *OF_AN_ACCOUNT, *SOLD, *SOLD_OTHERWISE, *EXPORTS))
         assert all(tool.output_schema and tool.annotations and tool.description for tool in tools)
         uris = {one.uri for one in (await agent.list_resources()).resources}
         names = ("prices", "markets", "cuisines", "attributes", "account")
@@ -125,15 +131,32 @@ def test_it_accepts_what_every_tool_gives(shop: Shop, mode: Mode) -> None:
         given["cancel_booking"] = content(await agent.call_tool("cancel_booking", its))
         assert given["cancel_booking"]["status"] == "cancelled"
         # No generated restaurant has published a menu; tests/mcp/test_tools.py has the answer with one.
-        assert set(given) == {*FREE} - {"get_menu"}
+        assert set(given) == {*FREE} - {"get_menu", *FREE_AND_SMALL}
         for tool in SOLD:
             asked = await agent.call_tool(tool, {"slug": slug})
             price_of(structured_content(asked))
             # The client leaves errors unjudged; others judge them too.
             await agent.session.validate_tool_result(tool, asked)
-            assert content(await paid(agent, wallet(shop, "premium"), tool, slug=slug))
-        both = {"slug": slug, "fields": ["core", "reviews", "history"]}
-        assert content(await paid(agent, wallet(shop, "premium"), "get_restaurant", **both))["reviews"]["items"]
+            bought = content(await paid(agent, wallet(shop, "premium"), tool, slug=slug))
+            assert bought
+            if tool == "list_reviews":
+                review = {"review_id": bought["data"][0]["id"]}
+        one = content(await paid(agent, wallet(shop, "premium"), "get_review", **review))
+        assert (one["id"], one["restaurant"]) == (review["review_id"], slug)
+        both = {"slug": slug, "fields": ["reviews", "history"]}
+        assert content(await paid(agent, wallet(shop, "premium"), "buy_parts", **both))["reviews"]["items"]
+
+    async def small(agent: Client) -> None:
+        # From another address, because the Free tier has ten calls a minute.
+        calls: dict[str, dict[str, Any]] = {
+            "get_hours": {"slug": slug, "date": str(dt.datetime.now(dt.UTC).date())},
+            "report_problem": {"slug": slug, "kind": "phone_wrong"},
+            "search": {"query": "sushi in copenhagen"},
+            "fetch": {"id": slug},
+        }
+        assert set(calls) == set(FREE_AND_SMALL)
+        for tool, arguments in calls.items():
+            assert content(await agent.call_tool(tool, arguments))
 
     async def export(agent: Client) -> None:
         wanted = {"dataset": "restaurants", "market": "copenhagen"}
@@ -146,6 +169,7 @@ def test_it_accepts_what_every_tool_gives(shop: Shop, mode: Mode) -> None:
 
     slug = famous(shop)
     run(shop, mode, session)
+    run(shop, mode, small)
     run(shop, mode, export, key=session_of(shop, "enterprise"))
 
 

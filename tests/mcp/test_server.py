@@ -126,7 +126,7 @@ def test_a_prompt_is_filled_in() -> None:
         ({"name": "end"}, "There is no prompt `end`."),
         ({"name": "begin"}, "The argument `word` is required."),
         ({"name": "begin", "arguments": {"word": ""}}, "The argument `word` is required."),
-        ({"name": "begin", "arguments": {"word": 1}}, "`params.arguments` must be an object of strings."),
+        ({"name": "begin", "arguments": {"word": {}}}, "`params.arguments` must be an object of strings."),
         ({"name": "begin", "arguments": []}, "`params.arguments` must be an object."),
         ({"name": "begin", "arguments": {"a": "b"}}, "Unknown argument `a`. Known: more, word."),
     ],
@@ -200,9 +200,9 @@ def test_a_call_that_cannot_be_made_is_an_error_of_the_protocol(params: dict[str
 
 
 def test_invalid_arguments_are_reported_to_the_model() -> None:
-    found = response_json(asked("tools/call", {"name": "echo", "arguments": {"word": 1}}, era=STATELESS))["result"]
+    found = response_json(asked("tools/call", {"name": "echo", "arguments": {"word": {}}}, era=STATELESS))["result"]
     assert (found["isError"], found["resultType"]) == (True, "complete")
-    assert found["content"] == [{"type": "text", "text": "`word`: This must be a string, not 1."}]
+    assert found["content"] == [{"type": "text", "text": "`word`: This must be a string, not an object of 0."}]
     assert found["_meta"]["tablewire/error"]["code"] == "invalid_request"
     # Beside it stands what stands beside each result.
     assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "small"

@@ -280,8 +280,12 @@ def record_identity(call: Recorder) -> Client:
         settled_at=NOW,
         delivered_at=NOW,
     )
+    call("list_tiers", "The tiers of a fresh installation", "GET", "/v1/tiers", client=anybody)
     call("list_payments", "The only one", "GET", "/v1/payments", client=visitor)
     call("get_payment", "A delivered payment", "GET", f"/v1/payments/{row.public_id}", client=visitor)
+    asked = f"/v1/payments/{row.public_id}/refund-request"
+    reason = {"reason": "The reviews were of another restaurant."}
+    call("request_refund", "A refund is asked for", "POST", asked, reason, client=visitor, sends="A reason")
 
     key = base.client(account.venues.create(name=account.name, timezone=ZONE, currency="SGD"))
     for name, status in (("A linked wallet", 201), ("It was linked already", 200)):

@@ -1,8 +1,11 @@
 """Tools for offers and their bookings."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
 from typing import Any
 
+import orjson
 from rest_framework import serializers
 
 from accounts import idempotency
@@ -12,7 +15,7 @@ from catalogue.bookings.owners import owner_of
 from catalogue.bookings.tables import PaidDeposit
 from catalogue.filters.offers import OfferParams
 from catalogue.mcp.paywall import paid_result, receipt_token
-from catalogue.mcp.tools.declarations import declare, result_schema
+from catalogue.mcp.tools.declarations import SLUG_HINT, declare, result_schema
 from catalogue.models import FlowBooking
 from catalogue.offers import idempotent_booking
 from catalogue.offers.idempotent_booking import Attempt, BookingRequest, RestaurantTime
@@ -23,15 +26,19 @@ from framework.api.error_handler import flatten_detail, invalid_request
 from framework.api.fields import DateField, StrictIntegerField, TextField, TimeField
 from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
+from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
-from framework.mcp.tools import ToolCall, Values, is_blank
+from framework.mcp.tools import ToolCall, Values
 from payments.interface import Purchase, caller_name, caller_of, parse_mcp_proof
 from reservations.booking.terms import DepositRequired, Terms
 from reservations.serializers import AreaField
 
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
+# An empty page says how many offers there are without each of these.
+FILTERS = ("party_size", "time", "date", "percent_min", "radius")
+MAX_COUNTED = 50
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
@@ -63,15 +70,41 @@ def _validate_with(
 
 def list_offers(call: ToolCall, values: Values) -> ToolResult:
     slug = values.pop("slug", None)
-    if slug is None:
-        return ToolResult(responses.offers(values, now=call.now).body)
-    return ToolResult(responses.restaurant_offers(slug, values, now=call.now).body)
+    read = responses.offers if slug is None else partial(responses.restaurant_offers, slug)
+    body = read(values, now=call.now).body
+    page = orjson.loads(body)
+    if page["data"] or "cursor" in values or not (without := _without(values, read, now=call.now)):
+        return ToolResult(body)
+    return ToolResult(orjson.dumps({**page, "without": without}))
+
+
+def _without(
+    values: Mapping[str, Any], read: Callable[..., responses.Content], *, now: datetime
+) -> list[dict[str, Any]]:
+    """How many offers there would be without each filter that emptied a page, as WithoutRecord; up to MAX_COUNTED.
+
+    A search for each.
+    """
+    found = []
+    for name in [name for name in FILTERS if name in values]:
+        rest = {other: value for other, value in values.items() if other != name} | {"limit": MAX_COUNTED}
+        page = orjson.loads(read(rest, now=now).body)
+        if page["data"]:
+            relation = "gte" if page["pagination"]["has_more"] else "eq"
+            total = {"value": len(page["data"]), "relation": relation}
+            found.append({"parameter": name, "value": None, "total": total})
+    return found
 
 
 def _offers_schema() -> Schema:
     """The schema of a page of offers. `restaurant` is a slug in a page of one restaurant, else an object."""
-    page = result_schema("list_offers")
-    page["properties"]["data"]["items"]["properties"]["restaurant"]["type"] = ["string", "object"]
+    page, own = result_schema("list_offers"), schemas.result_schema("FlowSlotAnswer")
+    items = page["properties"]["data"]["items"]
+    items["properties"] = {**own["properties"]["data"]["items"]["properties"], **items["properties"]}
+    items["properties"]["restaurant"]["type"] = ["string", "object"]
+    page["properties"] = {**own["properties"], **page["properties"]}
+    page["properties"]["without"] = schemas.result_schema("QueryRecord")["properties"]["without"]
+    page["required"] = [name for name in page["required"] if name in own["required"]]
     return page
 
 
@@ -80,8 +113,7 @@ LIST_OFFERS = declare(
 )
 
 TIME_SLOT = ("slug", "date", "time")
-# The same texts as in framework.mcp.tools.
-EMPTY = "This is empty; leave it out or give it a value."
+# The same text as in framework.mcp.tools.
 PARTY_SIZE_RANGE = "This must be a whole number from 1 to 500."
 
 
@@ -89,7 +121,7 @@ class BookingArguments(NewFlowBooking):
     """The arguments of book_table: an offer or a time slot, and the known data of the guest (the user may add it)."""
 
     id = TextField(required=False, max_length=40)
-    slug = TextField(required=False, max_length=120, pattern=SLUG)
+    slug = TextField(required=False, max_length=120, pattern=SLUG, hint=f"This must be {SLUG_HINT}")
     date = DateField(required=False)
     time = TimeField(required=False)
     party_size = StrictIntegerField(
@@ -106,10 +138,7 @@ class BookingArguments(NewFlowBooking):
     )
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        texts = [name for name, field in self.fields.items() if isinstance(field, TextField) and not field.allow_blank]
-        empty = {name: [EMPTY] for name in texts if is_blank(data.get(name))}
-        rest = {name: value for name, value in data.items() if name not in empty}
-        return _validate_with({**empty, **_check_slot(rest)}, super().to_internal_value, rest)
+        return _validate_with(_check_slot(data), super().to_internal_value, data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         # Unlike at REST, the contact may be missing: it is asked for.

@@ -5,11 +5,20 @@ from functools import partial
 import orjson
 
 from catalogue import responses
+from catalogue.field_groups import CORE, GROUPS
 from catalogue.filters import lookups, restaurants, search
+from catalogue.hours import date_range
 from catalogue.mcp import paywall
-from catalogue.mcp.tools.declarations import DECLARATIONS, declare, result_schema
+from catalogue.mcp.tools.declarations import DECLARATIONS, SLUG_HINT, declare, result_schema
 from catalogue.models import Restaurant
+from catalogue.moderation import reports
 from catalogue.search.query import Sort
+from catalogue.serializers.reports import NewReport, ReportRecord
+from catalogue.serializers.restaurants import HoursForDatesRecord
+from catalogue.serializers.shared import SLUG
+from framework.api.fields import TextField
+from framework.api.rate_limits.client_ip import client_network
+from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
@@ -17,6 +26,16 @@ from framework.mcp.tools import ToolCall, Values
 
 # The members of a hit at REST that an agent selects by; with the address about 75 tokens.
 HIT = DECLARATIONS["search_restaurants"]["result"]["members"]["Hit"]
+
+
+# The field groups of a record that are sold.
+PARTS = [name for name, group in GROUPS.items() if group.product]
+
+
+class ReportArguments(NewReport):
+    """The arguments of report_problem."""
+
+    slug = TextField(max_length=120, pattern=SLUG, hint=f"This must be {SLUG_HINT}")
 
 
 def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
@@ -52,12 +71,33 @@ def find_landmark(call: ToolCall, values: Values) -> ToolResult:
 
 
 def get_restaurant(call: ToolCall, values: Values) -> ToolResult:
+    return ToolResult(responses.restaurant(values["slug"], {"fields": [CORE]}, now=call.now).body)
+
+
+def buy_parts(call: ToolCall, values: Values) -> ToolResult:
     is_buyer = partial(paywall.is_buyer, call, "ai_insight")
     return paywall.deliver(call, responses.restaurant(values.pop("slug"), values, now=call.now, is_buyer=is_buyer))
 
 
 def get_menu(call: ToolCall, values: Values) -> ToolResult:
     return ToolResult(responses.restaurant(values["slug"], {"fields": ["menu"]}, now=call.now).body)
+
+
+def get_hours(call: ToolCall, values: Values) -> ToolResult:
+    first = values["from"]
+    found = date_range.list_hours(values["slug"], first=first, last=values.get("to", first), now=call.now)
+    return ToolResult(JSONRenderer().render(HoursForDatesRecord(found).data))
+
+
+def get_review(call: ToolCall, values: Values) -> ToolResult:
+    has_bought = partial(paywall.has_bought_insight, call)
+    return paywall.deliver(call, responses.review(values["review_id"], now=call.now, has_bought_insight=has_bought))
+
+
+def report_problem(call: ToolCall, values: Values) -> ToolResult:
+    reporter = reports.hash_reporter(client_network(call.request))
+    filed = reports.file_report(values.pop("slug"), **values, reporter=reporter, now=call.now)
+    return ToolResult(JSONRenderer().render(ReportRecord(filed.report).data))
 
 
 def list_reviews(call: ToolCall, values: Values) -> ToolResult:
@@ -89,8 +129,17 @@ SEARCH_RESTAURANTS = declare(
 FIND_LANDMARK = declare("find_landmark", find_landmark, serializer=lookups.LandmarkParams)
 GET_RESTAURANT = declare("get_restaurant", get_restaurant, serializer=restaurants.RestaurantParams)
 GET_MENU = declare("get_menu", get_menu, serializer=restaurants.RestaurantParams)
+GET_HOURS = declare("get_hours", get_hours, serializer=restaurants.HoursParams)
 LIST_REVIEWS = declare("list_reviews", list_reviews, serializer=restaurants.ReviewParams)
+GET_REVIEW = declare("get_review", get_review, serializer=None)
 LIST_PHOTOS = declare("list_photos", list_photos, serializer=restaurants.PhotoParams)
 GET_SURROUNDINGS = declare("get_surroundings", get_surroundings, serializer=restaurants.ContextParams)
 GET_INSIGHT = declare("get_insight", get_insight, serializer=restaurants.InsightParams)
 GET_HISTORY = declare("get_history", get_history, serializer=restaurants.HistoryParams)
+BUY_PARTS = declare(
+    "buy_parts",
+    buy_parts,
+    serializer=restaurants.RestaurantParams,
+    own_schemas={"fields": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": PARTS}}},
+)
+REPORT_PROBLEM = declare("report_problem", report_problem, serializer=ReportArguments)

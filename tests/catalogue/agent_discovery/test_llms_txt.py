@@ -1,11 +1,12 @@
 """What is read before anybody connects: /llms.txt, the pages behind it, and the card of the MCP server."""
 
+import base64
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import parse_qs, unquote, urljoin, urlsplit
 
 import httpx
 import pytest
@@ -220,6 +221,7 @@ def test_the_card_says_who_serves_and_how_to_connect(client: Client) -> None:
         "title": "Tablewire",
         "description": body["description"],
         "websiteUrl": f"{BASE}/docs/mcp.md",
+        "icons": [{"src": f"{BASE}/static/tablewire/mark.svg", "mimeType": "image/svg+xml", "sizes": ["any"]}],
         "remotes": [
             {
                 "type": "streamable-http",
@@ -265,9 +267,32 @@ def test_the_card_does_not_contradict_the_server(client: Client) -> None:
     discovered = rpc(client, "server/discover", era="2026-07-28")["result"]
     assert body["remotes"][0]["supportedProtocolVersions"] == discovered["supportedVersions"]
     info = discovered["_meta"][protocol_versions.SERVER_INFO_META]
-    for name in ("version", "title", "description", "websiteUrl"):
+    for name in ("version", "title", "description", "websiteUrl", "icons"):
         assert body[name] == info[name]
     assert body["name"].endswith(f"/{info['name']}")
+
+
+def test_the_file_for_the_registry_is_the_card_in_the_schema_of_the_registry(client: Client) -> None:
+    entry, card = client.get("/mcp/server.json").json(), client.get(CARDS[0]).json()
+    assert entry.pop("$schema") == "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+    (remote,) = entry["remotes"]
+    assert set(remote) == {"type", "url", "headers"}
+    assert (entry["name"], entry["version"], remote["url"]) == (card["name"], card["version"], f"{BASE}/mcp")
+
+
+def test_a_link_opens_an_editor_with_the_address_filled_in(client: Client) -> None:
+    cursor = client.get("/mcp/install/cursor")
+    assert cursor.status_code == 302
+    parts = urlsplit(cursor["Location"])
+    assert (parts.scheme, parts.netloc, parts.path) == ("cursor", "anysphere.cursor-deeplink", "/mcp/install")
+    query = parse_qs(parts.query)
+    assert query["name"] == ["tablewire"]
+    assert json.loads(base64.b64decode(query["config"][0])) == {"url": f"{BASE}/mcp"}
+    scheme, _, config = client.get("/mcp/install/vscode")["Location"].partition("?")
+    assert scheme == "vscode:mcp/install"
+    assert json.loads(unquote(config)) == {"name": "tablewire", "type": "http", "url": f"{BASE}/mcp"}
+    assert client.post("/mcp/install/cursor").status_code == 405
+    assert client.get("/mcp/install/emacs").status_code == 404
 
 
 def test_the_catalog_of_the_host_leads_to_the_card(client: Client) -> None:

@@ -20,6 +20,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.mcp.server import SERVER
 from config import urls
 from framework.api.openapi import schema as openapi_schema
+from framework.public_ids import encode, new_id
 from payments.models import Price, Product
 from payments.pricing import default_products
 from payments.x402.challenges import MAX_URL_LENGTH
@@ -123,6 +124,7 @@ def test_the_token_that_leads_to_a_tier_is_named_with_its_chain_and_the_amounts(
         "network": "eip155:84532",
         "network_name": "base-sepolia",
         "chain_id": 84532,
+        "stake_function": "stake(uint256)",
     }
     assert listed["token"] == client.get("/v1/me").json()["token"] == token
     assert [(tier["tier"], tier["from_usd"], tier["from_stake"]) for tier in listed["tiers"]] == [
@@ -168,8 +170,9 @@ def test_it_says_where_mcp_is_and_which_tools_sell_each_product(client: Client) 
     }
     reviews = next(one for one in listed["products"] if one["product"] == "reviews")
     assert reviews["tools"] == [
-        {"name": "get_restaurant", "arguments": {"fields": ["reviews"]}},
+        {"name": "buy_parts", "arguments": {"fields": ["reviews"]}},
         {"name": "list_reviews", "arguments": {}},
+        {"name": "get_review", "arguments": {}},
     ]
     assert client.get(listed["mcp"]["server_card"].removeprefix(BASE)).status_code == 200
 
@@ -182,6 +185,8 @@ def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_
     for way in (way for each in x402_manifest.ENDPOINTS.values() for way in each if way.tool):
         tool = SERVER.tools_by_name[way.tool or ""]
         beside = {"slug": "noma"} if "slug" in tool.required else {}
+        if "review_id" in tool.required:
+            beside = {"review_id": encode("rev", new_id())}
         assert tool.validate_arguments({**beside, **way.arguments}).items() >= beside.items()
 
 

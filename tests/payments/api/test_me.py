@@ -31,6 +31,7 @@ TOKEN = {
     "network": "eip155:84532",
     "network_name": "base-sepolia",
     "chain_id": 84532,
+    "stake_function": "stake(uint256)",
 }
 
 

@@ -93,6 +93,8 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
             "at": "2026-11-22T12:00:00Z",
             "confirmed_at": None,
         },
+        "refund_requested_at": None,
+        "refund_declined_at": None,
         "reason": "goodwill",
         "detail": "The photos were blurred.",
     }

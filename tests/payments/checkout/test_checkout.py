@@ -50,6 +50,7 @@ def test_a_request_without_payment_is_quoted_the_standard_price() -> None:
     assert refusal.message == (
         "This costs 0.004 USDC: ask again with a payment."
         " It is sold from the pro tier on, which the wallet that pays must have."
+        f" It takes holding 100 USD worth of the token {to_checksum_address(settings.TOKEN_ADDRESS)} on eip155:84532."
     )
     assert refusal.body_override is not None
     assert refusal.body_override["tier_required"] == "pro"
@@ -158,7 +159,9 @@ def test_a_free_wallet_is_refused_reviews_and_charged_nothing(wallets: Mapping[s
                 "network": "eip155:84532",
                 "network_name": "base-sepolia",
                 "chain_id": 84532,
+                "stake_function": "stake(uint256)",
             },
+            "tiers": "http://127.0.0.1:8000/v1/tiers",
         },
     )
     assert usdc_balance(wallets["free"].address) == before

@@ -110,7 +110,7 @@ def test_a_payment_reveals_its_payer_and_too_low_a_tier_is_403_before_anything_i
     assert (error["tier"], error["tier_required"]) == ("pro", "premium")
     assert error["message"].endswith(
         f" Nothing was charged. It takes holding 1000 USD worth or staking 5000 of the token"
-        f" {to_checksum_address(project.TOKEN_ADDRESS)} on eip155:84532."
+        f" {to_checksum_address(project.TOKEN_ADDRESS)} on eip155:84532, whose contract stakes by stake(uint256)."
     )
     assert charged(wallets["pro"], before) == 0
 

@@ -26,7 +26,7 @@ from payments.chain import evm
 from payments.chain.networks import BASE_SEPOLIA
 from payments.models import Payment
 from payments.pricing.price_list import Quote
-from payments.tiers.definitions import FREE, PRO
+from payments.tiers.definitions import FREE, PRO, describe_token
 from payments.x402.challenges import PaymentRejected, PaymentRequired
 from payments.x402.proofs import Authorization, InvalidPayment, TransactionProof, parse_proof
 from payments.x402.purchase import Purchase
@@ -156,6 +156,10 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
         "status": 402,
         "detail": "Too little.",
         "tier_required": "pro",
+        "from_usd": "100",
+        "from_stake": None,
+        "token": describe_token(),
+        "tiers": "https://api.example.com/v1/tiers",
         "reason": "wrong_amount",
         "request_id": "req_1",
     }
