@@ -30,7 +30,17 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("claims", "deposits", "hours"),
     ),
     "Integrator": (
-        *("quickstart-integrator", "keys", "orders", "idempotency", "webhooks", "errors", "versions", "requests"),
+        *(
+            "quickstart-integrator",
+            "keys",
+            "apps",
+            "orders",
+            "idempotency",
+            "webhooks",
+            "errors",
+            "versions",
+            "requests",
+        ),
         "glossary",
     ),
     "Data buyer": (
