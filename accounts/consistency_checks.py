@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Model
 
 from accounts.models import IdempotentCall
+from accounts.models.oauth import GRANT_PREFIX
 from accounts.models.venues import PREFIX as VENUE
 from framework.consistency import Checks, Finding, query
 from framework.db.sql_files import read_sql
@@ -34,6 +35,16 @@ EVENTS = read_sql("accounts", "check_events")
 UNANSWERED = """
     SELECT id, operation || ' of ' || created_at || ' has no stored response'
     FROM accounts_idempotentcall WHERE status IS NULL ORDER BY created_at
+"""
+GRANTS = """
+    SELECT grant_row.id, 'its venue is of another account'
+    FROM accounts_oauthgrant AS grant_row JOIN accounts_venue AS venue ON venue.id = grant_row.venue_id
+    WHERE venue.account_id <> grant_row.account_id
+    UNION ALL
+    SELECT grant_row.id, token.kind || ' token ' || token.id || ' has scopes or an end that the grant has not'
+    FROM accounts_oauthgrant AS grant_row JOIN accounts_oauthtoken AS token ON token.grant_id = grant_row.id
+    WHERE NOT token.scopes <@ grant_row.scopes OR token.expires_at > grant_row.expires_at
+    ORDER BY 1
 """
 
 
@@ -83,6 +94,9 @@ def find_record_id(body: bytes, prefix: str) -> UUID | None:
 
 
 def checks(now: datetime) -> Checks:
-    """Return the check that each idempotent call has its response."""
+    """Return the checks that each idempotent call has its response, and that grants cover their venue and tokens."""
     del now
-    return {"unanswered_call": query("unanswered_call", UNANSWERED, subject=partial(encode, "call"))}
+    return {
+        "unanswered_call": query("unanswered_call", UNANSWERED, subject=partial(encode, "call")),
+        "oauth_grant": query("oauth_grant", GRANTS, subject=partial(encode, GRANT_PREFIX)),
+    }

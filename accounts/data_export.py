@@ -12,7 +12,18 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
-from accounts.models import Account, ApiCall, ApiKey, Invitation, Membership, StaffAccess, Venue, WebhookEndpoint
+from accounts.models import (
+    Account,
+    ApiCall,
+    ApiKey,
+    Invitation,
+    Membership,
+    OAuthApp,
+    OAuthGrant,
+    StaffAccess,
+    Venue,
+    WebhookEndpoint,
+)
 from framework.public_ids import encode
 
 BATCH = 500
@@ -88,6 +99,23 @@ def list_members(account: Account) -> Iterator[dict[str, Any]]:
         }
 
 
+def list_grants(account: Account) -> Iterator[dict[str, Any]]:
+    """Yield what was granted to apps."""
+    for row in iterate_in_batches(OAuthGrant.objects.filter(account=account).select_related("app", "user", "venue")):
+        yield {
+            "id": row.public_id,
+            "app": row.app.client_id,
+            "name": row.app.name,
+            "email": row.user.email if row.user else None,
+            "venue": row.venue.public_id if row.venue else None,
+            "resource": row.resource,
+            "scopes": row.scopes,
+            "created_at": row.created_at,
+            "last_used_at": row.last_used_at,
+            "revoked_at": row.revoked_at,
+        }
+
+
 # Each file is a JSON list of these rows, without secrets.
 FILES: dict[str, Rows] = {
     "account": lambda account: [
@@ -106,12 +134,17 @@ FILES: dict[str, Rows] = {
         id="public_id",
     ),
     "keys": select_fields(
-        lambda account: ApiKey.objects.filter(venue__account=account).select_related("venue"),
+        lambda account: ApiKey.objects.issued().filter(venue__account=account).select_related("venue"),
         *("name", "scopes", "allowance", "created_at", "expires_at", "revoked_at", "last_used_at"),
         id="public_id",
         venue="venue.public_id",
         key="masked",
     ),
+    "apps": select_fields(
+        lambda account: OAuthApp.objects.filter(account=account),
+        *("client_id", "name", "redirect_uris", "own_scopes", "created_at", "disabled_at"),
+    ),
+    "grants": list_grants,
     "webhooks": select_fields(
         lambda account: WebhookEndpoint.objects.filter(venue__account=account).select_related("venue"),
         *("url", "description", "types", "created_at", "disabled_at"),

@@ -12,6 +12,7 @@ from accounts import mail_outbox
 from accounts.alerts import delivery as alert_delivery
 from accounts.lifecycle import closure
 from accounts.models import ApiCall, ApiCallCount, Event, IdempotentCall, WebhookDelivery
+from accounts.oauth import access, registration
 from accounts.webhooks import auto_disable, delivery_queue, dispatcher
 from framework.db.batched_delete import delete_in_batches
 from framework.tasks.dispatch import enqueue
@@ -85,6 +86,14 @@ def purge_request_log(**_: Any) -> None:
     now = timezone.now()
     delete_in_batches(ApiCall.objects.filter(created_at__lte=now - ApiCall.RETENTION).order_by("created_at"))
     delete_in_batches(ApiCallCount.objects.filter(hour__lte=now - ApiCallCount.RETENTION).order_by("hour"))
+
+
+@shared_task(name="accounts.tasks.purge_oauth")
+def purge_oauth(**_: Any) -> None:
+    """Delete codes, tokens and grants some time after their end, and apps that nobody has used."""
+    now = timezone.now()
+    access.purge_expired(now=now)
+    registration.purge_unused_apps(now=now)
 
 
 @shared_task(name="accounts.tasks.purge_events")

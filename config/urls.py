@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
+from accounts.dashboard.consent import authorize
 from accounts.sign_in.views import AddressesView, ConfirmAddressView
 from catalogue import mcp
 from catalogue.agent_discovery import x402_manifest
@@ -49,7 +50,7 @@ urlpatterns = [
     *management,
     *management_v2,
     *data,
-    re_path("^mcp/?$", mcp.serve),
+    re_path("^mcp(?:/account)?/?$", mcp.serve),
     # Descriptions of the MCP server, by SEP-2127 and by its predecessors, and of the documentation, for agents.
     path("mcp/server-card", serve_card),
     path(".well-known/mcp/server-card.json", serve_card),
@@ -67,6 +68,9 @@ urlpatterns = [
     re_path(r"^(?P<path>CHANGELOG\.md|docs/.+\.(?:md|svg))$", page),
     path("dashboard", RedirectView.as_view(pattern_name="dashboard", query_string=True)),
     path("dashboard/", include(dashboard)),
+    # The authorization server: a page for people, endpoints and metadata for programs.
+    path("oauth/authorize", authorize, name="oauth-authorize"),
+    path("", include("accounts.oauth.views")),
     path("account/email/", AddressesView.as_view(), name="account_email"),
     path("account/confirm-email/<str:key>/", ConfirmAddressView.as_view(), name="account_confirm_email"),
     path("account/", include("allauth.urls")),

@@ -1,3 +1,3 @@
 """The back office of accounts: people, venues, keys, webhooks."""
 
-from accounts.admin import api_keys, users, venues, webhooks
+from accounts.admin import api_keys, apps, users, venues, webhooks

@@ -88,6 +88,10 @@ class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         return super().get_fieldsets(request, obj) if obj else [(None, {"fields": KeyForm.Meta.fields})]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        """Leave out those of apps, which are no credentials."""
+        return super().get_queryset(request).filter(app=None)
+
     @admin.display(description="key", ordering="start")
     def masked(self, key: ApiKey) -> SafeString:
         return format_html('<span class="id">{}</span>', key.masked)

@@ -99,7 +99,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     def last_activity(self, venue: Any) -> str:
         """The day of its newest event."""
         at = venue.last_event_at
-        return f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}" if at else "no activity"
+        return f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}" if at else "\N{EN DASH}"
 
     @admin.display(description="Dashboard")
     def short_dashboard_link(self, venue: Venue) -> SafeString | None:

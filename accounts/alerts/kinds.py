@@ -40,7 +40,7 @@ def find_kind(event: str, record: Mapping[str, Any], *, actor: str) -> AlertKind
         ):
             return AlertKind.RESERVATION_REQUESTED
         # Staff and the periodic tasks cancel, too.
-        case EventType.RESERVATION_CANCELLED if is_by_guest or actor.startswith("key:"):
+        case EventType.RESERVATION_CANCELLED if is_by_guest or actor.startswith(("key:", "app:")):
             return AlertKind.RESERVATION_CANCELLED
     return None
 

@@ -12,11 +12,21 @@ from rest_framework.request import Request
 
 from accounts.api_keys import permissions
 from accounts.api_keys.cache import api_key_cache
-from accounts.models import ApiKey, Venue
+from accounts.models import ApiKey, Scope, Venue
 from accounts.models.api_keys import is_api_key
 from framework.django_internals import wrapped_request
 from framework.errors import ApiError, ErrorCode
 
+# For programs; the pages have labels of their own.
+SCOPE_TEXTS = {
+    Scope.ORDERS_READ: "Read orders and the menu",
+    Scope.ORDERS_WRITE: "Place orders and change their status",
+    Scope.MENU_WRITE: "Change the menu",
+    Scope.RESERVATIONS_READ: "Read reservations",
+    Scope.RESERVATIONS_WRITE: "Create reservations",
+    Scope.WEBHOOKS_READ: "Read webhook endpoints and deliveries",
+    Scope.WEBHOOKS_WRITE: "Create and change webhook endpoints",
+}
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tablewire"'}
 
 
@@ -49,6 +59,12 @@ class ExpiredApiKey(InactiveApiKey):
 
 class RevokedApiKey(InactiveApiKey):
     code = ErrorCode.REVOKED_API_KEY
+
+
+def bearer_token(request: HttpRequest | Request) -> str | None:
+    """Return the token of `Authorization: Bearer`; None without one."""
+    scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
 
 
 def authenticate_request(
@@ -100,7 +116,8 @@ def get_request_venue(request: Request) -> Venue:
 
 def get_key_actor(request: Request) -> str:
     """Return the actor of the request in the audit trail (Event.actor)."""
-    return f"key:{cast('ApiKey', request.auth).start}"
+    key = cast("ApiKey", request.auth)
+    return f"app:{key.name}" if key.app_id else f"key:{key.start}"
 
 
 def get_key_family(request: Request) -> str:
@@ -114,19 +131,32 @@ def get_staff_actor(request: HttpRequest) -> str:
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):
-    """The security scheme in the OpenAPI document."""
+    """The security schemes in the OpenAPI document."""
 
     target_class = ApiKeyAuthentication
-    name = "ApiKey"
+    name = ["ApiKey", "OAuth"]
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: AutoSchema) -> Any:
         text = (
             "The API key of a venue. It may be limited to scopes: each operation names the one that it needs, or"
             " several of which one is enough."
         )
-        return {"type": "http", "scheme": "bearer", "description": text}
+        app_text = (
+            "An access token of an app (docs/apps.md). A token for several venues names one in the header"
+            " `Tablewire-Venue`."
+        )
+        scopes = {scope.value: label for scope, label in SCOPE_TEXTS.items()}
+        code = {"authorizationUrl": "/oauth/authorize", "tokenUrl": "/oauth/token", "refreshUrl": "/oauth/token"}
+        flows = {
+            "authorizationCode": code | {"scopes": scopes},
+            "clientCredentials": {"tokenUrl": "/oauth/token", "scopes": scopes},
+        }
+        return [
+            {"type": "http", "scheme": "bearer", "description": text},
+            {"type": "oauth2", "description": app_text, "flows": flows},
+        ]
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> list[dict[str, list[str]]]:
         # OpenAPI 3.1 allows scopes for any type of scheme.
         scopes = permissions.get_required_scopes(auto_schema.view, auto_schema.method)
-        return [{self.name: [scope]} for scope in scopes]
+        return [{name: [scope]} for name in self.name for scope in scopes]

@@ -30,7 +30,7 @@ def create_api_key(
         raise ExpiryInPast(_("This day is in the past: choose a later one."), param="end_date")
     with transaction.atomic():
         Venue.objects.select_for_update().get(pk=venue.pk)
-        if ApiKey.objects.filter(venue=venue).active(now).values("family").distinct().count() >= MAX_KEYS:
+        if ApiKey.objects.issued().filter(venue=venue).active(now).values("family").distinct().count() >= MAX_KEYS:
             raise TooManyApiKeys(
                 _("A restaurant can have at most %(number)s active API keys. Revoke one that is not in use.")
                 % {"number": MAX_KEYS}

@@ -15,9 +15,9 @@ class InsufficientScope(ApiError):
 
     code = ErrorCode.INSUFFICIENT_SCOPE
 
-    def __init__(self, scope: str) -> None:
+    def __init__(self, scope: str, *, what: str = "API key") -> None:
         challenge = f'Bearer realm="tablewire", error="insufficient_scope", scope="{scope}"'
-        super().__init__(f"This API key lacks the scope `{scope}`.", headers={"WWW-Authenticate": challenge})
+        super().__init__(f"This {what} lacks the scope `{scope}`.", headers={"WWW-Authenticate": challenge})
 
 
 def get_required_scopes(view: Any, method: str | None) -> list[str]:
@@ -36,6 +36,7 @@ class HasScope(BasePermission):
         if request.method not in view.allowed_methods:
             return True
         scopes = get_required_scopes(view, request.method)
-        if not set(scopes) & set(cast("ApiKey", request.auth).scopes):
-            raise InsufficientScope(scopes[0])
+        key = cast("ApiKey", request.auth)
+        if not set(scopes) & set(key.scopes):
+            raise InsufficientScope(scopes[0], what="access token" if key.app_id else "API key")
         return True

@@ -9,12 +9,14 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from accounts.api_keys.authentication import InactiveApiKey, Unauthorized, authenticate_request
+from accounts.api_keys.authentication import InactiveApiKey, Unauthorized, authenticate_request, bearer_token
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
+from accounts.oauth.access import authenticate_app, is_access_token
 from accounts.request_log.writer import request_log
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
+from framework.errors import InvalidRequest
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
@@ -42,7 +44,13 @@ class ManagementRateLimitMiddleware(RateLimitMiddleware):
         """Authenticate. The rate limit counts the key family, so that rotation does not reset it."""
         now = timezone.now()
         try:
-            key = authenticate_request(request, now=now)
+            token = bearer_token(request) or ""
+            if is_access_token(token):
+                key = authenticate_app(request, token, now=now)
+            else:
+                key = authenticate_request(request, now=now)
+        except InvalidRequest as refusal:
+            return Admission(self.anonymous_allowance(request), refusal)
         except Unauthorized as refusal:
             if isinstance(refusal, InactiveApiKey):
                 request.known_key = refusal.key  # type: ignore[attr-defined]

@@ -16,6 +16,9 @@ from accounts.tenancy import staff_access
 from accounts.tenancy.permissions import Right
 from framework.forms.domain_errors import errors_on_form
 
+# Both forms of the page have a name.
+VENUE_IDS = "id_venue_%s"
+
 
 @page(Right.ACCOUNT, section="account")
 def show(request: PageRequest) -> HttpResponse:
@@ -37,7 +40,7 @@ def rename(request: PageRequest) -> HttpResponse:
 @page(Right.ACCOUNT, section="account", methods=("POST",))
 def add_venue(request: PageRequest) -> HttpResponse:
     """Add a restaurant."""
-    form = VenueForm(request.POST)
+    form = VenueForm(request.POST, auto_id=VENUE_IDS)
     if form.is_valid():
         with errors_on_form(form):
             venue = sign_up.add_venue(request.access.account, **form.cleaned_data)
@@ -89,7 +92,7 @@ def render_page(
     context = {
         "account": account,
         "name_form": name_form or AccountForm(initial={"name": account.name}),
-        "venue_form": venue_form or VenueForm(initial=defaults),
+        "venue_form": venue_form or VenueForm(initial=defaults, auto_id=VENUE_IDS),
         "venues": account.venues.by_name()[: sign_up.MAX_VENUES],
         "staff_accesses": staff_access.list_newest(StaffAccess.objects.filter(venue__account=account)),
         "max_staff_accesses": staff_access.MAX_SHOWN,

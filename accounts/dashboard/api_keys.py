@@ -108,7 +108,7 @@ class RotationForm(forms.Form):
 def get_key(request: PageRequest, key: str) -> ApiKey:
     """Return the venue's key with this public id. Raises Http404, also for a key of another venue."""
     return get_object_or_404(
-        ApiKey.objects.select_related("venue"), venue=request.access.venue, pk=decode(PREFIX, key)
+        ApiKey.objects.issued().select_related("venue"), venue=request.access.venue, pk=decode(PREFIX, key)
     )
 
 
@@ -122,12 +122,13 @@ def redirect_to_new_key(request: PageRequest, created: CreatedApiKey, now: datet
 def list_keys(request: PageRequest) -> HttpResponse:
     """List the active keys, and the inactive ones in a collapsed section. Two queries besides those of the layout."""
     now = timezone.now()
-    keys = ApiKey.objects.filter(venue=request.access.venue)
+    keys = ApiKey.objects.issued().filter(venue=request.access.venue)
     active = list(keys.active(now).order_by("-created_at", "-pk"))
     inactive = list(keys.exclude(pk__in=[key.pk for key in active]).order_by("-created_at", "-pk")[: MAX_INACTIVE + 1])
     family_usage = usage.get_family_usage(active)
     oldest = {key.family: key for key in reversed(active)}
     context = {
+        "address": public_url("/api/v1/orders"),
         "rows": [(key, family_usage[key.family], oldest[key.family].pk != key.pk) for key in active],
         "inactive": inactive[:MAX_INACTIVE],
         "has_more_inactive": len(inactive) > MAX_INACTIVE,

@@ -83,6 +83,7 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
                 CallCounts(f"{hour:%H:%M}", date_format(hour, "SHORT_DATETIME_FORMAT"), *amounts_at[hour])
                 for hour in hours
             ],
+            "24h",
         ),
         build_chart(
             _("Calls in the last 30 days"),
@@ -94,13 +95,16 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
     )
 
 
-def build_chart(title: str, counts: Sequence[CallCounts]) -> dict[str, Any]:
-    """Return a chart of these counts, from left to right, with their sums."""
+def build_chart(title: str, counts: Sequence[CallCounts], range_: str = "") -> dict[str, Any]:
+    """Return a chart of these counts, from left to right, with their sums. `range_` is that of the request log."""
     total = sum(count.calls for count in counts)
     refused = sum(count.client_errors for count in counts)
     failed = sum(count.server_errors for count in counts)
     return {
         "title": title,
+        "range": range_,
+        "has_client_errors": refused > 0,
+        "has_server_errors": failed > 0,
         "counts": counts,
         "chart": bar_chart([count.column for count in counts], CHART, whole_numbers=True),
         "total": total,

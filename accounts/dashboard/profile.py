@@ -31,7 +31,7 @@ class ProfileForm(forms.ModelForm[User]):
     language = forms.ChoiceField(
         label=gettext_lazy("Language"),
         required=False,
-        help_text=gettext_lazy("Of the dashboard, and of the email that you get from us."),
+        help_text=gettext_lazy("For the dashboard and our emails"),
     )
 
     class Meta:

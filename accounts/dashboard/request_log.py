@@ -163,6 +163,7 @@ def list_requests(request: PageRequest) -> HttpResponse:
         "form": form,
         # A key may have been deleted.
         "rows": [(call, keys_by_pk.get(call.key_id)) for call in found["calls"]],
+        "has_several_keys": len({call.key_id for call in found["calls"]}) > 1,
         "found": found,
         "filters": urlencode(filters),
         "is_filtered": bool(filters),

@@ -47,6 +47,9 @@ class Source:
     # The page that lists all matching rows, and its parameter for the text.
     list_page: str = ""
     list_param: str = "q"
+    # The newest rows, and the link to what else one can do (its label and URL): shown if nothing was found.
+    list_newest: Callable[[Access, int], list[Hit]] | None = None
+    suggest: Callable[[Access, str], tuple[str, str] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,20 @@ def find_all(access: Access, text: str) -> Iterator[Group]:
             yield Group(source.label, hits[:MAX_HITS], url, has_more=len(hits) > MAX_HITS)
 
 
+def list_suggestions(access: Access, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the label and URL of what one can do if nothing was found. No query."""
+    for source in list_sources(access):
+        if source.suggest and (suggestion := source.suggest(access, text)):
+            yield suggestion
+
+
+def list_newest(access: Access) -> Iterator[Group]:
+    """Yield the newest rows of the sources that have an index for them. One query for each."""
+    for source in list_sources(access):
+        if source.list_newest and (hits := source.list_newest(access, MAX_HITS)):
+            yield Group(source.label, hits, source.list_page and build_venue_url(source.list_page, access))
+
+
 @page()
 def search(request: PageRequest) -> HttpResponse:
     """Redirect to the row with this id, code or number, or list what contains the text."""
@@ -118,16 +135,14 @@ def search(request: PageRequest) -> HttpResponse:
         return redirect(url)
     is_long_enough = len(text) >= MIN_LENGTH
     groups = list(find_all(request.access, text)) if is_long_enough else []
+    is_unfound = is_long_enough and not groups
     context = {
         "form": form,
         "search_text": text,
         "groups": groups,
-        "is_unfound": is_long_enough and not groups,
-        "lists": [
-            (source.label, build_list_url(source, request.access, text))
-            for source in list_sources(request.access)
-            if source.list_page
-        ],
+        "is_unfound": is_unfound,
+        "suggestions": list(list_suggestions(request.access, text)) if is_unfound else [],
+        "newest": list(list_newest(request.access)) if is_unfound else [],
         "is_too_short": is_valid and not is_long_enough,
         "min_length": MIN_LENGTH,
     }

@@ -13,7 +13,18 @@ from django.db import models, transaction
 from django.db.models import ProtectedError
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, ApiKey, Invitation, Membership, User, Venue, WebhookEndpoint
+from accounts.models import (
+    Account,
+    ApiKey,
+    Invitation,
+    Membership,
+    OAuthApp,
+    OAuthGrant,
+    User,
+    Venue,
+    WebhookEndpoint,
+)
+from accounts.oauth import registration
 from accounts.tenancy import team
 from framework.db.batched_delete import delete_in_batches
 from framework.errors import InvalidRequest
@@ -49,9 +60,9 @@ def find_blockers(account: Account, *, now: datetime) -> list[str]:
 
 
 def close_account(account: Account, *, name: str, now: datetime) -> None:
-    """Close the account: revoke its keys, disable its endpoints, withdraw its invitations, end its members' access.
+    """Close the account: revoke its keys and grants, disable its apps and endpoints, withdraw its invitations.
 
-    `name` is the confirmation that the owner typed. Raises CannotClose.
+    The access of its members ends. `name` is the confirmation that the owner typed. Raises CannotClose.
     """
     if " ".join(name.split()) != " ".join(account.name.split()):
         message = _("Type the exact name of the account: %(account)s") % {"account": account.name}
@@ -62,6 +73,9 @@ def close_account(account: Account, *, name: str, now: datetime) -> None:
             raise CannotClose(" ".join(blockers))
         Account.objects.filter(pk=locked.pk).update(closed_at=now)
         ApiKey.objects.filter(venue__account=locked).revoke(now=now)
+        OAuthGrant.objects.filter(account=locked).revoke(now=now)
+        for app in OAuthApp.objects.filter(account=locked, disabled_at=None):
+            registration.disable_app(app, now=now)
         endpoints = WebhookEndpoint.objects.filter(venue__account=locked, disabled_at=None)
         endpoints.update(disabled_at=now, disabled_reason=WebhookEndpoint.DisabledReason.STAFF)
         Invitation.objects.filter(account=locked, accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)

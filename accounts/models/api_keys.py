@@ -96,6 +96,10 @@ def default_scopes() -> list[str]:
 class ApiKeys(models.QuerySet["ApiKey"]):
     """Queries for API keys."""
 
+    def issued(self) -> Self:
+        """Filter to the keys that somebody holds: without those of apps, which have no text."""
+        return self.filter(app=None)
+
     def with_text(self, text: str) -> Self:
         """Filter to the key with this text, and select its venue."""
         return self.filter(digest=digest(text)).select_related("venue")
@@ -126,10 +130,17 @@ class ApiKeys(models.QuerySet["ApiKey"]):
 
 @track_history(exclude=("digest", "last_used_at", "last_used_ip"))
 class ApiKey(models.Model):
-    """A Bearer credential of one venue. Only its SHA-256 is stored."""
+    """A Bearer credential of one venue. Only its SHA-256 is stored.
+
+    A key with an `app` is no credential: nobody has its text. It stands for the app at the venue where calls are
+    counted, logged and replayed (accounts.oauth.access).
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="api_keys")
+    app = models.ForeignKey(
+        "accounts.OAuthApp", on_delete=models.CASCADE, null=True, blank=True, editable=False, related_name="keys"
+    )
     family = models.UUIDField(default=new_id, editable=False, help_text="Shared by a key and its replacements")
     name = models.CharField(max_length=100)
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
@@ -155,6 +166,7 @@ class ApiKey(models.Model):
         verbose_name = "API key"
         constraints = [
             models.CheckConstraint(name="api_key_allowance_positive", condition=Q(allowance__gte=1)),
+            models.UniqueConstraint(fields=["app", "venue"], name="api_key_one_per_app_and_venue"),
             models.CheckConstraint(
                 name="api_key_scopes_known",
                 condition=Q(

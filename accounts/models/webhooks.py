@@ -35,7 +35,8 @@ class Event(models.Model):
     """A change at a venue or in an account, stored in the transaction of the change.
 
     The audit trail, the webhooks and the activity list of the dashboard read this table. `record` is the whole record
-    as the API returned it at that time. `actor` is `key:rk_live_abcd`, `staff:<email address>`, `guest` or `system`.
+    as the API returned it at that time. `actor` is `key:rk_live_abcd`, `app:<name>`, `staff:<email address>`, `guest`
+    or `system`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -40,7 +40,7 @@ TIMESTAMP = r"(?<!\d)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}Z?)?(?!\d)"
 # Also URL-encoded, JSON-escaped and in full-width characters.
 EMAIL = r"[^\s\"'<>()\[\]{},;:=&/?`]{1,64}(?:@|%40|\uff20|\\u0040)[^\s\"'<>()\[\]{},;:&/?`]{1,255}"
 CREDENTIAL = (
-    r"(?:rk_(?:live|test)_|whsec_|sk_|pk_)\w+[=+/\w]*|(?i:bearer|basic)\s+[\w.~+/=-]{6,}|eyJ[\w-]{8,}(?:\.[\w-]+)*"
+    r"(?:rk_(?:live|test)_|o(?:at|rt|ac|cs)_|whsec_|sk_|pk_)\w+[=+/\w]*|(?i:bearer|basic)\s+[\w.~+/=-]{6,}|eyJ[\w-]{8,}(?:\.[\w-]+)*"
     r"|0x[0-9a-fA-F]{16,}|[\w+=-]{32,}"
 )
 PHONE = r"\+?\d(?:[\s().\u2010-\u2015/-]{0,3}\d){6,}"

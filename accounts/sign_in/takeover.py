@@ -10,11 +10,13 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, ApiKey, Invitation, Membership, User, WebhookEndpoint
+from accounts.models import Account, ApiKey, Invitation, Membership, OAuthApp, OAuthGrant, User, WebhookEndpoint
+from accounts.oauth import registration
 from accounts.tenancy.team import Role, verify_email
 from accounts.webhooks import endpoints
 
@@ -47,13 +49,16 @@ def secure_user(user: User, *, request: HttpRequest) -> None:
 
 
 def withdraw_access(user: User) -> None:
-    """Revoke the keys, disable the webhooks and remove the other members of the accounts that the user owns, and
-    delete the user's second factors.
+    """Revoke the keys and grants, disable the apps and webhooks and remove the other members of the accounts that the
+    user owns, and delete the user's second factors.
     """
     now = timezone.now()
     Authenticator.objects.filter(user=user).delete()
     owned = Account.objects.filter(memberships__user=user, memberships__role=Role.OWNER)
     ApiKey.objects.filter(venue__account__in=owned).active(now).update(revoked_at=now)
+    OAuthGrant.objects.filter(Q(account__in=owned) | Q(user=user)).revoke(now=now)
+    for app in OAuthApp.objects.filter(account__in=owned, disabled_at=None):
+        registration.disable_app(app, now=now)
     for endpoint in WebhookEndpoint.objects.filter(venue__account__in=owned, disabled_at=None):
         endpoints.disable(endpoint, now=now)
     Membership.objects.filter(account__in=owned).exclude(user=user).delete()

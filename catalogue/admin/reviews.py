@@ -57,7 +57,7 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     """
 
     form = ReviewForm
-    list_display = ["beginning", "stars_shown", "place", "author", "language", "written"]
+    list_display = ["beginning", "stars_shown", "place", "written_by", "written"]
     list_filter = [STARS_FILTER, LANGUAGE_FILTER, "source"]
     shows_first_filter = True
     list_select_related = ["restaurant", "source"]
@@ -83,9 +83,9 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
             "★" * review.stars + "☆" * (5 - review.stars),
         )
 
-    @admin.display(description="Language", ordering="lang")
-    def language(self, review: Review) -> str:
-        return LANGUAGE_NAMES.get(review.lang, review.lang)
+    @admin.display(description="Author, language", ordering="author")
+    def written_by(self, review: Review) -> str:
+        return ", ".join(filter(None, [review.author, LANGUAGE_NAMES.get(review.lang, review.lang)]))
 
     @admin.display(description="Written")
     def written(self, review: Review) -> str:

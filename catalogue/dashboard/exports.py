@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -89,7 +90,6 @@ class OrderForm(forms.Form):
     dataset = forms.ChoiceField(
         label=gettext_lazy("Dataset"),
         choices=Export.Dataset.choices,
-        initial=Export.Dataset.RESTAURANTS,
         widget=forms.RadioSelect,
     )
     format = forms.ChoiceField(
@@ -173,12 +173,14 @@ class OrderForm(forms.Form):
 def list_datasets(account: Account, wallets: list[Wallet], *, now: datetime) -> list[dict[str, Any]]:
     """Return the datasets with their size, and the price for the best wallet, or at the tier that they are sold to.
 
+    First those that the account can order. `opens_group` marks the first one of a higher tier.
+
     Three queries, and six for the sizes once a minute.
     """
     our_terms = build_caller(wallets[0], account).terms if wallets else STANDARD
     tiers = dict(Product.objects.filter(slug__in=payment_state.PRODUCTS.values()).values_list("slug", "from_tier"))
     prices, sizes = current_prices(now=now), cached_sizes.get(max_age_s=60)
-    found = []
+    found: list[dict[str, Any]] = []
     for dataset in Export.Dataset:
         product = payment_state.PRODUCTS.get(dataset)
         from_tier = TIERS[tiers[product]] if product in tiers else None
@@ -201,6 +203,11 @@ def list_datasets(account: Account, wallets: list[Wallet], *, now: datetime) -> 
                 "is_highest_tier": from_tier is not None and from_tier == max(TIERS.values()),
             }
         )
+    found.sort(key=lambda each: each["from_tier"].rank if each["from_tier"] else -1)
+    for before, each in pairwise(found):
+        each["opens_group"] = each["from_tier"] != before["from_tier"]
+    if found[0]["from_tier"]:
+        found[0]["opens_group"] = True
     return found
 
 
@@ -405,7 +412,9 @@ def new(request: PageRequest) -> HttpResponse:
         query.setdefault("wallet", wallets[0].address)
     query.setdefault("format", Export.Format.JSONL_GZ)
     form = OrderForm(query if "dataset" in query else None, wallets=wallets)
-    context |= {"form": form, "datasets": list_datasets(account, wallets, now=now), "chosen": form["dataset"].value()}
+    datasets = list_datasets(account, wallets, now=now)
+    chosen = form["dataset"].value() if form.is_bound else datasets[0]["value"]
+    context |= {"form": form, "datasets": datasets, "chosen": chosen}
     status = 200
     if form.is_bound:
         status = 400

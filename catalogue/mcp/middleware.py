@@ -6,7 +6,9 @@ from typing import cast
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 
-from accounts.api_keys.authentication import Unauthorized
+from accounts.api_keys.authentication import MissingCredentials, Unauthorized
+from accounts.models.oauth import ACCESS_PREFIX
+from accounts.oauth.resources import bearer_challenge
 from catalogue.mcp.paywall import describe_refusal
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
@@ -30,7 +32,9 @@ MESSAGES = FixedLimit("mcp", limit=240)
 # cost up to 0.2 s, have a limit by address (arguments and a payment are always small).
 SMALL_BYTES = 16 * 1024
 LARGE = FixedLimit("mcp-large", limit=30)
-TOKEN_PREFIXES = ("ws_", "rk_")
+TOKEN_PREFIXES = ("ws_", "rk_", ACCESS_PREFIX)
+# The same endpoint for clients that sign in only when they get 401: it requires a token.
+SIGN_IN_PATH = "/mcp/account"
 # For clients of the former transport, which read a stream of events from `/mcp` or from `/mcp/sse`.
 SSE_SUFFIX = "/sse"
 NO_SSE = "MCP is served by POST to /mcp over streamable HTTP, without streams of events (SSE)."
@@ -62,7 +66,7 @@ class McpMiddleware(DataApiMiddleware):
         request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
         if request.path_info.rstrip("/") == self.prefix + SSE_SUFFIX:
             return Admission(self.anonymous_allowance(request), NotFound(NO_SSE))
-        if request.path_info not in (self.prefix, f"{self.prefix}/"):
+        if request.path_info.removesuffix("/") not in (self.prefix, SIGN_IN_PATH):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
             return Admission(self.anonymous_allowance(request), OnlyPost(request))
@@ -82,9 +86,12 @@ class McpMiddleware(DataApiMiddleware):
             request.message = jsonrpc.read_message(request)  # type: ignore[attr-defined]
         except JSONRPCError as error:
             request.message = error  # type: ignore[attr-defined]
+        if token is None and request.path_info.rstrip("/") == SIGN_IN_PATH:
+            text = "Sign in: this address requires a token. /mcp serves you without one."
+            return Admission(self.anonymous_allowance(request), MissingCredentials(text))
         if token is not None and not token.startswith(TOKEN_PREFIXES):
             # A client with a wrong token must not be served as an anonymous one.
-            text = "The Bearer token is neither a session nor an API key of ours."
+            text = "The Bearer token is neither a session, nor an API key, nor an access token of ours."
             return Admission(self.anonymous_allowance(request), Unauthorized(text))
         message, own_limit = _message_of(request), self.fixed_limit(request)
         if message is None or own_limit is MESSAGES:
@@ -114,6 +121,11 @@ class McpMiddleware(DataApiMiddleware):
         return BOOKINGS if is_booking else None
 
     def respond(self, request: HttpRequest, admission: Admission, usage: Usage) -> HttpResponseBase:
+        if isinstance(admission.error, Unauthorized):
+            # Clients find the authorization server by it.
+            is_missing = isinstance(admission.error, MissingCredentials)
+            challenge = bearer_challenge(request.path_info.rstrip("/"), error="" if is_missing else "invalid_token")
+            admission.error.headers["WWW-Authenticate"] = challenge
         if admission.error is not None:
             return _refuse(request, admission.error)
         return super().respond(request, admission, usage)

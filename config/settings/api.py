@@ -52,11 +52,13 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     ],
 }
 # Any page may call the APIs. They ignore cookies, so no page can act for a signed-in user.
-CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json)(/|$)"
+CORS_URLS_REGEX = (
+    r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json|oauth/(?:token|revoke|register))(/|$)"
+)
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 CORS_ALLOW_HEADERS = [
-    *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
+    *("authorization", "content-type", "idempotency-key", "tablewire-venue", "if-match", "if-none-match"),
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),
     *("range", "if-range"),
     *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id"),

@@ -34,6 +34,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
             "quickstart-integrator",
             "clients",
             "keys",
+            "apps",
             "orders",
             "idempotency",
             "webhooks",

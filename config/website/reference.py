@@ -98,7 +98,13 @@ def parse(name: str, content: bytes) -> Api:
                 title = GROUP_TITLES.get(tag, tag.capitalize())
                 group = groups.setdefault(tag, Group(name, tag, title, []))
                 group.operations.append((method.upper(), path, operation))
-    return Api(name, document, groups)
+    # The group of the example is what most readers come for.
+    first = next(
+        tag
+        for tag, group in groups.items()
+        if any(operation["operationId"] == EXAMPLES[name] for _method, _path, operation in group.operations)
+    )
+    return Api(name, document, {first: groups[first]} | groups)
 
 
 @docs.read_only

@@ -11,7 +11,7 @@ from django.utils.cache import patch_vary_headers
 from framework.api import fast_path, origin_check
 
 # An MCP client may act for its user, so pages of other origins may not call it. Documents below it are public.
-ORIGIN_CHECKED_PATH = "/mcp"
+ORIGIN_CHECKED_PATHS = ("/mcp", "/mcp/account")
 CORS_PATHS = re.compile(settings.CORS_URLS_REGEX)
 
 
@@ -36,7 +36,7 @@ class ApiCorsMiddleware(CorsMiddleware):
         return response
 
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        is_guarded = request.path_info.rstrip("/") == ORIGIN_CHECKED_PATH
+        is_guarded = request.path_info.rstrip("/") in ORIGIN_CHECKED_PATHS
         if is_guarded and not origin_check.is_allowed_origin(request.headers.get("Origin")):
             patch_vary_headers(response, ("origin",))
             return response

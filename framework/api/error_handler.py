@@ -24,7 +24,19 @@ from framework.public_ids import encode, new_id
 logger = logging.getLogger("tablewire.api")
 
 # Paths for programs: no response there may be an HTML page.
-API_PREFIXES = ("/api", "/v1", "/mcp", "/.well-known", "/openapi.json", "/docs/openapi", "/CHANGELOG.md", "/llms.txt")
+API_PREFIXES = (
+    "/api",
+    "/v1",
+    "/mcp",
+    "/.well-known",
+    "/oauth/token",
+    "/oauth/revoke",
+    "/oauth/register",
+    "/openapi.json",
+    "/docs/openapi",
+    "/CHANGELOG.md",
+    "/llms.txt",
+)
 # The files of the documentation, which agents read. Its other paths are pages.
 DOCUMENT = re.compile(r"/docs/.+\.(?:md|svg|json)")
 SAFE_METHODS = ("GET", "HEAD")

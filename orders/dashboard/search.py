@@ -1,7 +1,9 @@
 """Orders and dishes in the search of the dashboard."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
+from urllib.parse import urlencode
 
 from django.db.models import Q
 from django.utils.formats import date_format
@@ -31,6 +33,26 @@ def find_order(access: Access, text: str) -> str | None:
     return build_venue_url("order", access, order=order.public_id) if order else None
 
 
+def list_newest_orders(access: Access, limit: int) -> list[Hit]:
+    return list_hits(Order.objects.of(access.venue).newest_first()[:limit], access)
+
+
+def suggest_older_orders(access: Access, text: str) -> tuple[str, str]:
+    """Return the link to the list of orders with this text, where one can choose earlier dates."""
+    return _("Search older orders"), f"{build_venue_url('orders', access)}?{urlencode({'text': text})}"
+
+
+def list_hits(orders: Iterable[Order], access: Access) -> list[Hit]:
+    return [
+        Hit(
+            _("Order %(number)s") % {"number": order.number},
+            build_venue_url("order", access, order=order.public_id),
+            describe_order(order, access.venue),
+        )
+        for order in orders
+    ]
+
+
 def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
     """Return the newest orders of the last days that the order list finds by this text."""
     venue = access.venue
@@ -40,14 +62,7 @@ def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
     # Bounds the index of the newest orders; a business date differs from the date in UTC by a day at most.
     since = datetime.combine(form.cleaned_data["first"] - timedelta(days=1), time.min, UTC)
     orders = form.apply(Order.objects.of(venue).filter(created_at__gte=since))
-    return [
-        Hit(
-            _("Order %(number)s") % {"number": order.number},
-            build_venue_url("order", access, order=order.public_id),
-            describe_order(order, venue),
-        )
-        for order in orders.newest_first()[:limit]
-    ]
+    return list_hits(orders.newest_first()[:limit], access)
 
 
 def describe_order(order: Order, venue: Venue) -> str:
@@ -79,6 +94,8 @@ SOURCES = (
         find_exact=find_order,
         list_page="orders",
         list_param="text",
+        list_newest=list_newest_orders,
+        suggest=suggest_older_orders,
     ),
     Source(position=40, label=gettext_lazy("Dishes"), rights=(Right.MENU, Right.SOLD_OUT), find=find_dishes),
 )

@@ -110,6 +110,9 @@ def describe_next_tier(agreed: Terms, prices: list[dict[str, Any]], wallets: lis
     # A plan can have lower prices than the next tier.
     ours = [(price["ours"], price["cells"][above.rank]["amount"]) for price in prices if price["is_open"]]
     savings = [int((1 - next_price / our_price) * 100) for our_price, next_price in ours if our_price and next_price]
+    # What the next tier opens is compared with the list price, as in the table below.
+    opened = [cell for price in prices if not price["is_open"] and (cell := price["cells"][above.rank])["is_open"]]
+    savings += [cell["percent_off"] for cell in opened]
     return {
         "tier": above,
         "percent_off": max(savings, default=0),

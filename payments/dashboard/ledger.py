@@ -91,14 +91,14 @@ class LimitForm(forms.ModelForm[Billing]):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Email the owners at"),
-        help_text=gettext_lazy("One email a month for each."),
+        help_text=gettext_lazy("The owners get at most one email a month for each percentage."),
     )
 
     class Meta:
         model = Billing
         fields = ("monthly_limit_usdc", "alert_percents")
         labels = {"monthly_limit_usdc": gettext_lazy("Limit for a month, in USDC")}
-        help_texts = {"monthly_limit_usdc": gettext_lazy("Empty: no limit.")}
+        help_texts = {"monthly_limit_usdc": gettext_lazy("If this is empty, there is no limit.")}
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

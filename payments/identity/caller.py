@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -17,9 +17,11 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 
 from accounts.api_keys import authentication
-from accounts.api_keys.authentication import CHALLENGE, Unauthorized
+from accounts.api_keys.authentication import CHALLENGE, Unauthorized, bearer_token
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
+from accounts.oauth import access as oauth
+from accounts.oauth.resources import Resource
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from payments.chain.networks import payment_network
@@ -44,6 +46,7 @@ class IdentifiedBy(StrEnum):
     SESSION = "session"
     CHALLENGE = "challenge"
     KEY = "key"
+    APP = "app"
     PAYMENT = "payment"
     ANONYMOUS = "anonymous"
 
@@ -62,10 +65,11 @@ class WalletMismatch(InvalidRequest):
 class Caller:
     """A caller, the bucket of their rate limit and the terms that apply.
 
-    `origin` is the account of the API key, or the network address of any other caller, hashed.
-    `wallet` is the wallet of the session or the challenge, or the linked wallet of the key's account with the highest
-    tier; `wallets` are all of these, in lower case. `account` is the account of the API key, and `account_terms` the
-    terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a challenge for this request.
+    `origin` is the account of the API key or the app, or the network address of any other caller, hashed.
+    `wallet` is the wallet of the session or the challenge, or the linked wallet of the account with the highest
+    tier; `wallets` are all of these, in lower case. `account` is the account of the API key or the app, and
+    `account_terms` the terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a
+    challenge for this request.
     """
 
     bucket: str
@@ -108,12 +112,12 @@ cached_callers: TLRUCache[UUID, Caller] = TLRUCache(
 
 
 def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
-    """Identify the caller by session, API key, signed challenge, payment or address, in this order.
+    """Identify the caller by session, API key, app, signed challenge, payment or address, in this order.
 
     `meta` holds the payment of an MCP message. Cost: one query for a session or a payment, two for a challenge, one a
-    second for a key; a trip to the chain for a tier that is not fresh and for the signature of a contract wallet.
-    Raises Unauthorized and MalformedSignIn for a wrong, expired or used credential, WalletMismatch, and
-    RpcUnavailable if a contract wallet cannot be asked.
+    second for a key, four for an app; a trip to the chain for a tier that is not fresh and for the signature of a
+    contract wallet. Raises Unauthorized and MalformedSignIn for a wrong, expired or used credential, WalletMismatch,
+    and RpcUnavailable if a contract wallet cannot be asked.
     """
     if request.META.get("HTTP_AUTHORIZATION") == "":
         # The web server passes on a header that is not ASCII as an empty one.
@@ -129,6 +133,8 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
         return identify_by_session(request, token, sign_in, now=now)
     if token.startswith("rk_"):
         return identify_by_api_key(request, sign_in, now=now)
+    if oauth.is_access_token(token):
+        return identify_by_app(request, token, sign_in, now=now)
     # Any other token is a credential for another service; the free tier needs none.
     if sign_in is not None:
         wallet = holdings.find_wallet(verify_and_spend(sign_in), now=now)
@@ -187,22 +193,42 @@ def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, no
     key = authentication.authenticate_request(request, now=now, find=api_key_cache.find_shared)
     api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
-        return account_caller(key, challenge_wallet=verify_and_spend(sign_in), now=now)
+        return account_caller(key.venue.account_id, key=key, challenge_wallet=verify_and_spend(sign_in), now=now)
     return shared_account_caller(key, now=now)
+
+
+def identify_by_app(request: HttpRequest, token: str, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
+    """Return the person of an app's access token, on the best terms of the account's plan and wallets.
+
+    The person has a rate limit of their own: colleagues do not share it. Raises Unauthorized.
+    """
+    resource = Resource.MCP if request.path_info.startswith("/mcp") else Resource.DATA
+    path = request.path_info.rstrip("/") if resource == Resource.MCP else "/v1"
+    access = oauth.find_access(token, resource=resource, path=path, now=now)
+    oauth.check_account(access, path=path)
+    access.grant.record_use(now=now)
+    challenge_wallet = verify_and_spend(sign_in) if sign_in else None
+    caller = account_caller(access.grant.account_id, challenge_wallet=challenge_wallet, now=now)
+    return replace(
+        caller,
+        bucket=_hash_bucket(f"subject {access.grant.account_id} {access.grant.user_id}"),
+        identified_by=IdentifiedBy.APP,
+    )
 
 
 @cached(cached_callers, key=lambda key, now: key.pk, lock=threading.Lock())
 def shared_account_caller(key: ApiKey, *, now: datetime) -> Caller:
-    return account_caller(key, now=now)
+    return account_caller(key.venue.account_id, key=key, now=now)
 
 
-def account_caller(key: ApiKey, *, challenge_wallet: str | None = None, now: datetime) -> Caller:
-    """Return the caller for the account of the key, by its current wallets and plan.
+def account_caller(
+    account: UUID, *, key: ApiKey | None = None, challenge_wallet: str | None = None, now: datetime
+) -> Caller:
+    """Return the caller for an account, and its key if that is the credential, by its current wallets and plan.
 
     One query, two without a linked wallet, another for `challenge_wallet` if it is not linked, and the cost of
     `holdings.refresh_wallets`.
     """
-    account = key.venue.account_id
     linked = list(Wallet.objects.with_plan(now).filter(account=account))
     plan = linked[0].account_plan if linked else Plan.objects.current(now).filter(account=account).first()
     if challenge_wallet and challenge_wallet not in {wallet.address for wallet in linked}:
@@ -268,12 +294,6 @@ def caller_name(request: HttpRequest) -> str:
     """Return the caller's wallet or account; empty for anonymous callers, whose address may change."""
     caller = caller_of(request)
     return caller.wallet or str(caller.account or "")
-
-
-def bearer_token(request: HttpRequest | Request) -> str | None:
-    """Return the token of `Authorization: Bearer`; None without one."""
-    scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-    return text.strip() if scheme.lower() == "bearer" else None
 
 
 def read_signed_payment(

@@ -43,7 +43,8 @@ class CallerSchemes(OpenApiAuthenticationExtension):
                 "scheme": "bearer",
                 "description": (
                     "The token of a wallet session, from POST /v1/auth/session, or an API key of an account with"
-                    " linked wallets or a plan. Without either the tier is free."
+                    " linked wallets or a plan, or an access token of an app (OAuth, docs/apps.md). Without one the"
+                    " tier is free."
                 ),
             },
             {

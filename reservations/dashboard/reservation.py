@@ -129,7 +129,7 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
 def format_actor(actor: str) -> str:
     if actor.startswith("key:"):
         return _("API key %(name)s") % {"name": actor.removeprefix("key:")}
-    return actor.removeprefix("staff:")
+    return actor.removeprefix("staff:").removeprefix("app:")
 
 
 def list_events(booking: Reservation) -> list[dict[str, Any]]:

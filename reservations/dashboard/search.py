@@ -4,7 +4,7 @@ import re
 
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from accounts.dashboard.search import Hit, Source
 from accounts.onboarding_steps import build_venue_url
@@ -55,6 +55,15 @@ def find_guests(access: Access, text: str, limit: int) -> list[Hit]:
     ]
 
 
+def suggest_new_reservation(access: Access, _text: str) -> tuple[str, str] | None:
+    url = build_venue_url("reservation-new", access)
+    return (gettext("New reservation"), url) if access.may(Right.RESERVATIONS) else None
+
+
+def suggest_all_guests(access: Access, _text: str) -> tuple[str, str]:
+    return gettext("All guests"), build_venue_url("guests", access)
+
+
 SOURCES = (
     Source(
         position=20,
@@ -62,6 +71,14 @@ SOURCES = (
         rights=(Right.RESERVATIONS,),
         find=find_reservations,
         find_exact=find_reservation,
+        suggest=suggest_new_reservation,
     ),
-    Source(position=30, label=gettext_lazy("Guests"), rights=(Right.GUESTS,), find=find_guests, list_page="guests"),
+    Source(
+        position=30,
+        label=gettext_lazy("Guests"),
+        rights=(Right.GUESTS,),
+        find=find_guests,
+        list_page="guests",
+        suggest=suggest_all_guests,
+    ),
 )

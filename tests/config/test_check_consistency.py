@@ -19,12 +19,12 @@ from tests.catalogue import builders as places
 from tests.catalogue.exports import export_builders
 from tests.payments import ledger_builders
 from tests.payments.facilitators import serving
-from tests.support import builders
+from tests.support import builders, oauth, users
 
 pytestmark = pytest.mark.django_db
 
 CHECKS = [
-    "unanswered_call",
+    *("unanswered_call", "oauth_grant"),
     *("order_numbers", "order_totals", "order_counts", "order_event", "order_replay"),
     *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
     *("reservation_counts", "reservation_event", "reservation_replay"),
@@ -59,6 +59,7 @@ def world(venue: Venue) -> Venue:
     places.slot(place, starts_at=soon)
     for number, state in enumerate((Payment.State.DELIVERED, Payment.State.CLAIMED)):
         ledger_builders.payment(number, state=state)
+    oauth.dynamic_app().connect(users.member(venue), venue, scope="orders:read")
     return venue
 
 
@@ -209,6 +210,16 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "unanswered_call",
         ["UPDATE accounts_idempotentcall SET status = NULL, body = NULL WHERE operation LIKE '%orders'"],
         "has no stored response",
+    ),
+    "a grant at the venue of others": (
+        "oauth_grant",
+        ["UPDATE accounts_oauthgrant SET account_id = gen_random_uuid()"],
+        "its venue is of another account",
+    ),
+    "a token that reaches further than its grant": (
+        "oauth_grant",
+        ["UPDATE accounts_oauthtoken SET scopes = '{orders:read,menu:write}' WHERE kind = 'access'"],
+        "has scopes or an end that the grant has not",
     ),
     "a seat that nobody holds": (
         "offer_seats",

@@ -13,15 +13,19 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from config.dev_stack.servers import free_port
 from tests.support.live_server import served
 from tests.support.live_stack import Up
+from tests.support.oauth import Person
 
 pytestmark = pytest.mark.outside
 
@@ -214,3 +218,27 @@ def test_each_scenario_for_servers_is_asked_or_left_out_for_a_reason(suite: Suit
     known = PRODUCT.keys() | CORE.keys() | LEFT_OUT.keys()
     assert of_protocol - known == set()
     assert line == "conformance-0.1" or of_protocol == known
+
+
+def test_the_authorization_server_conforms(suite: Suite, up: Up) -> None:
+    base, port = up.record["base_url"], free_port()
+    metadata = {"client_name": "Conformance", "redirect_uris": [f"http://127.0.0.1:{port}/callback"]}
+    registered = httpx.post(f"{base}/oauth/register", json=metadata, timeout=30).json()
+    script = suite.directory / "node_modules" / "conformance-0.2" / "dist" / "index.js"
+    words = ["authorization", "--url", base, "--client-id", registered["client_id"], "--port", str(port)]
+    command = [str(suite.node), str(script), *words, "--resource", f"{base}/mcp"]
+    person, lines = Person(up), []
+    with (
+        closing(person.browser),
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running,
+    ):
+        assert running.stdout is not None
+        for line in running.stdout:
+            lines.append(line)
+            if "/oauth/authorize" in line:
+                found = person.allow(line.strip(), whole_account=True)
+                # By now the suite listens, as it is told the address only then.
+                httpx.get(f"http://127.0.0.1:{port}/callback", params=found, timeout=30)
+    output = "".join(lines)
+    assert running.returncode == 0, output
+    assert "Total: 3 passed, 0 failed" in output, output

@@ -15,6 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
+from accounts.oauth.resources import bearer_challenge
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Wallet
 from payments.x402.proofs import PAYMENT_META
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.django_db
 
 MARKETS = "/v1/markets"
 FIND: Mapping[str, Any] = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
+CHALLENGE = bearer_challenge("/mcp")
 UNKNOWN = f"ws_{43 * 'A'}"
 
 
@@ -67,7 +69,7 @@ def test_a_signed_challenge_names_its_wallet_once(wallets: Mapping[str, Key], cl
     first = asked(client, SIGN_IN_WITH_X=header)
     assert (first.status_code, first["X-Tier"], left(first)) == (200, "pro", ("data", 120, 119))
     second = asked(client, SIGN_IN_WITH_X=header)
-    assert (second.status_code, second["WWW-Authenticate"]) == (401, 'Bearer realm="tablewire"')
+    assert (second.status_code, second["WWW-Authenticate"]) == (401, CHALLENGE)
 
 
 def test_a_signed_challenge_is_not_spent_on_what_is_the_same_for_everybody(
@@ -129,7 +131,7 @@ def test_a_credential_that_is_not_good_any_more_is_401_for_every_message(
     for token, code in tokens(venue).items():
         for method, params in (("tools/list", {}), ("tools/call", FIND)):
             response = post(client, method, params, era=era, Authorization=f"Bearer {token}")
-            assert (response.status_code, response["WWW-Authenticate"]) == (401, 'Bearer realm="tablewire"')
+            assert (response.status_code, response["WWW-Authenticate"]) == (401, CHALLENGE)
             assert response["Content-Type"] == "application/json"
             content = response.json()
             assert (content["jsonrpc"], content["error"]["data"]["code"]) == ("2.0", code)

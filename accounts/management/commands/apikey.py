@@ -99,7 +99,7 @@ class Command(BaseCommand):
 
     def list(self, options: dict[str, Any], now: datetime) -> None:
         """Show keys without their text."""
-        keys = ApiKey.objects.select_related("venue").order_by("-created_at", "-pk")
+        keys = ApiKey.objects.issued().select_related("venue").order_by("-created_at", "-pk")
         if options["venue"]:
             keys = keys.filter(venue=find_venue(options["venue"]))
         records = [serialize_key(key, now) for key in keys]
@@ -141,7 +141,7 @@ def find_venue(text: str) -> Venue:
 
 def find_key(text: str) -> ApiKey:
     """Return the key with this id or masked text. Raises CommandError unless there is exactly one."""
-    found = list(ApiKey.objects.matching(text).select_related("venue").order_by("pk")[:20])
+    found = list(ApiKey.objects.issued().matching(text).select_related("venue").order_by("pk")[:20])
     if not found:
         raise CommandError("There is no such key. Give its id (key_…) or its letters as `apikey list` shows them.")
     if len(found) > 1:

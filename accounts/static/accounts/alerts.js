@@ -20,8 +20,8 @@
     row.querySelector(".badge").hidden = false;
     return;
   }
-  form.hidden = false;
-  form.querySelector("button").addEventListener("click", async () => {
+  for (const part of document.querySelectorAll("[data-supported]")) part.hidden = false;
+  document.querySelector("button[form=allow]").addEventListener("click", async () => {
     try {
       if (current && !hasServerKey(current)) await current.unsubscribe();
       const subscription = await worker.pushManager.subscribe({

@@ -183,17 +183,14 @@ def tables(request: PageRequest) -> HttpResponse:
         .order_by("area__position", "area__name", natural("name"), "name")[:MAX_SHOWN]
     )
     groups = [TableGroup(tables[0].area, tables) for tables in (list(t) for _area, t in groupby(rows, key=area_of))]
-    shows_priority, shows_state = any(row.priority for row in rows), not all(row.is_active for row in rows)
+    areas = list(Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"))
     context = {
         "form": form,
         "tables": rows,
         "seats": sum(group.seats for group in groups),
         "groups": groups,
-        # What all tables have in common has no column.
-        "shows_priority": shows_priority,
-        "shows_state": shows_state,
-        "columns": 2 + shows_priority + shows_state,
-        "areas": Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"),
+        "areas": areas,
+        "other_areas": [area for area in areas if area.pk not in {group.area and group.area.pk for group in groups}],
         "combinations": Combination.objects.filter(venue=venue)
         .prefetch_related("tables")
         .order_by(natural("name"), "name")[:MAX_SHOWN],

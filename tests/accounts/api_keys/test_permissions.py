@@ -110,4 +110,6 @@ def test_the_openapi_document_names_the_scope_of_each_operation() -> None:
     needed |= {each: ["webhooks:read" if each[0] == "GET" else "webhooks:write"] for each in webhooks}
     assert named == needed | {("GET", "/api/v1/events"): ["orders:read"]}
     security = document["paths"]["/api/v1/events"]["get"]["security"]
-    assert security == [{"ApiKey": ["orders:read"]}, {"ApiKey": ["reservations:read"]}]
+    assert security == [
+        {name: [scope]} for name in ("ApiKey", "OAuth") for scope in ("orders:read", "reservations:read")
+    ]

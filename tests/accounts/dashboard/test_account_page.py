@@ -78,6 +78,8 @@ def test_an_owner_takes_everything_but_secrets(venue: Venue, other_venue: Venue)
         "invitations.json": 0,
         "venues.json": 1,
         "keys.json": 1,
+        "apps.json": 0,
+        "grants.json": 0,
         "webhooks.json": 0,
         "staff_access.json": 0,
         "requests.json": 0,

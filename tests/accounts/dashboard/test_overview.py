@@ -62,6 +62,18 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
     ]
 
 
+def test_refused_calls_of_a_chart_link_to_their_requests(venue: Venue) -> None:
+    owner, now = users.member(venue), timezone.now()
+    ApiCallCount.objects.create(
+        venue=venue, hour=now.replace(minute=0, second=0, microsecond=0), calls=3, client_errors=2
+    )
+    page = owner.get(f"/dashboard/{venue.public_id}/usage").content.decode()
+    requests = f"/dashboard/{venue.public_id}/requests"
+    assert f'<a href="{requests}?status=4&amp;range=24h">2 refused (4xx)</a>' in page
+    assert f'<a href="{requests}?status=4&amp;range=">2 refused (4xx)</a>' in page
+    assert '<span class="b">0 failed (5xx)</span>' in page
+
+
 def test_refused_and_failed_calls_are_stacked_upon_the_answered_ones() -> None:
     found = build_chart("x", [CallCounts("a", "a", 100, 30, 20), CallCounts("b", "b")])
     parts = found["chart"].bars[0].parts

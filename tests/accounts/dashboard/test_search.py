@@ -105,6 +105,27 @@ def test_the_kitchen_finds_only_what_it_may_see(venue: Venue) -> None:
     ]
 
 
+def test_without_a_result_the_page_says_what_one_can_do_and_shows_the_newest_orders(
+    venue: Venue, owner: Client
+) -> None:
+    orders = [order_of(venue, now=NOON - timedelta(hours=hours), name="Ada") for hours in range(6)]
+    page = ask(owner, venue, "rossi")
+    home = f"/dashboard/{venue.public_id}"
+    assert page.context["suggestions"] == [
+        ("Search older orders", f"{home}/orders?text=rossi"),
+        ("New reservation", f"{home}/reservations/new"),
+        ("All guests", f"{home}/guests"),
+    ]
+    assert [(group.label, [hit.url for hit in group.hits]) for group in page.context["newest"]] == [
+        ("Orders", [f"{home}/orders/{order.public_id}" for order in orders[:5]])
+    ]
+    # Only what the role may see and do.
+    kitchen = ask(users.member(venue, "kitchen"), venue, "rossi")
+    assert "New reservation" not in kitchen.content.decode()
+    # A search that finds something looks for nothing else.
+    assert ask(owner, venue, "ada").context["newest"] == []
+
+
 @pytest.mark.exhaustive
 def test_each_kind_shows_five_and_orders_of_92_days(venue: Venue, owner: Client) -> None:
     for days in (*range(6), 91, 92):

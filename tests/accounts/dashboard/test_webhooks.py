@@ -84,13 +84,13 @@ def test_list_says_how_much_was_delivered_and_enables_what_is_disabled(developer
     )
     page = text(developer.get(root(venue)))
     # One is pending, and does not count.
-    assert '<span title="of the last 3 deliveries">100 %</span>' in page
+    assert '100 % <span class="quiet small">of the last 3</span>' in page
     assert "order.completed, order.created, order.updated" in page
     assert "Enable" not in page
     WebhookDelivery.objects.filter(pk=deliveries[3].pk).update(state="failed", next_attempt_at=None, failed_at=now)
     endpoints.disable(row, now=now)
     page = text(developer.get(root(venue)))
-    assert '<span title="of the last 4 deliveries">75 %</span>' in page
+    assert '75 % <span class="quiet small">of the last 4</span>' in page
     assert page.count("disabled</span>") == 1
     assert f'action="{page_of(row)}/switch"' in page
     # Who has disabled it knows why.

@@ -1,7 +1,7 @@
 """Who may open the back office: our staff by their groups, and no member of an account."""
 
 from collections.abc import Callable
-from datetime import date, time
+from datetime import date, time, timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +11,20 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, Event, Membership, Role, User, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.models import (
+    Account,
+    ApiKey,
+    Event,
+    Membership,
+    OAuthApp,
+    OAuthGrant,
+    Role,
+    User,
+    Venue,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from accounts.oauth import registration
 from orders.models import ChargeRule, Menu, MenuItem, ModifierGroup, Order, OrderingSettings, OrderNumber
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.support import builders, users
@@ -54,9 +67,29 @@ def two_tables(venue: Venue) -> Combination:
 
 
 # One row of each kind, in whose text the venue's name stands.
+def a_grant(venue: Venue) -> OAuthGrant:
+    """What somebody has granted to an app of that name."""
+    now = timezone.now()
+    app = OAuthApp.objects.create(kind="dynamic", name=venue.name, redirect_uris=["https://pos.example.com/callback"])
+    return OAuthGrant.objects.create(
+        app=app,
+        account=venue.account,
+        user=users.user(),
+        venue=venue,
+        resource="management",
+        scopes=["orders:read"],
+        created_at=now,
+        expires_at=now + timedelta(days=1),
+    )
+
+
 MAKERS: dict[Any, Callable[[Venue], Any]] = {
     Venue: lambda venue: venue,
     ApiKey: lambda venue: ApiKey.create(venue, name=venue.name).row,
+    OAuthApp: lambda venue: registration.register_app(
+        venue.account, name=venue.name, uris=["https://pos.example.com/callback"], own_scopes=[]
+    )[0],
+    OAuthGrant: a_grant,
     WebhookEndpoint: an_endpoint,
     WebhookDelivery: a_delivery,
     Event: an_event,

@@ -106,6 +106,10 @@ RIGHTS = {
     "key-new": "developers",
     "key-rotate": "developers",
     "key-revoke": "developers",
+    "app-revoke": "developers",
+    "app-new": "account",
+    "app-renew": "account",
+    "app-remove": "account",
     "webhook-new": "developers",
     "webhook-edit": "developers",
     "webhook-rotate": "developers",
@@ -151,6 +155,8 @@ RIGHTS = {
 # editors have none.
 BACK_OFFICE = {
     ("accounts.apikey", "Support"): "revoke revoke_families",
+    ("accounts.oauthapp", "Support"): "disable",
+    ("accounts.oauthgrant", "Support"): "revoke",
     ("accounts.webhookdelivery", "Support"): "resend",
     ("accounts.webhookendpoint", "Support"): "take release assign",
     ("orders.order", "Support"): "reopen",

@@ -231,9 +231,12 @@ def test_without_a_wallet_the_page_says_what_to_do(venue: Venue) -> None:
     for path in ("", "/new"):
         page = page_text(users.member(venue).get(at(venue, path)))
         assert "Reviews Ratings, texts and the owners' replies" in page
-        assert "0.5 USDC Enterprise only" in page
+        # What every wallet can order comes first, and is chosen.
+        assert page.index("Dishes with their prices") < page.index("Enterprise only") < page.index("0.5 USDC")
+        assert page.count("Enterprise only") == 1
         assert "Link a wallet" in page
     assert "New export" not in page_text(users.member(venue).get(at(venue)))
+    assert 'value="menus" required checked' in users.member(venue).get(at(venue, "/new")).content.decode()
 
 
 def test_without_a_wallet_an_export_is_quoted_and_not_ordered(venue: Venue) -> None:
@@ -251,7 +254,7 @@ def test_without_a_wallet_an_export_is_quoted_and_not_ordered(venue: Venue) -> N
 
 def test_datasets_have_their_price_for_the_wallet(venue: Venue, owner: Client) -> None:
     default_products.create_missing()
-    assert "0.5 USDC Enterprise only" in page_text(owner.get(at(venue, "/new")))
+    assert "Enterprise only" in page_text(owner.get(at(venue, "/new")))
     Plan.objects.create(name="Half", account=venue.account, price_factor="0.5", valid_from=timezone.now())
     answer = owner.get(at(venue, "/new"))
     assert "0.25 USDC" in page_text(answer)

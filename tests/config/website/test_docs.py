@@ -111,7 +111,7 @@ def test_a_guide_has_its_contents_under_the_title_and_numbers_aligned_right() ->
     assert re.search(
         r'<h1 id="paying">Paying</h1>\s*<details class="on-this-page"><summary>On this page</summary>', text
     )
-    assert '<th class="number">Standard</th>' in text
+    assert '<th class="number">Free</th>' in text
     assert re.search(r'<td class="number" data-label="Pro">0\.0015</td>', text)
     assert "style=" not in text
 

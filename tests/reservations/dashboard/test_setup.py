@@ -321,7 +321,7 @@ TERMS = {
 }
 
 
-def test_tables_are_grouped_by_area_with_columns_only_for_what_differs(manager: Client, venue: Venue) -> None:
+def test_tables_are_grouped_by_area_and_show_what_differs(manager: Client, venue: Venue) -> None:
     bar = Area.objects.create(venue=venue, name="Bar")
     builders.table(venue, "B1", area=bar, seats_max=2)
     builders.table(venue, "T1")
@@ -329,12 +329,15 @@ def test_tables_are_grouped_by_area_with_columns_only_for_what_differs(manager: 
     groups = [(group.area, [table.name for table in group.tables], group.seats) for group in page.context["groups"]]
     assert groups == [(bar, ["B1"], 2), (None, ["T1"], 4)]
     assert "No area" in text(page)
-    assert ">Priority<" not in text(page)
-    assert ">Status<" not in text(page)
+    assert "Priority" not in text(page)
+    assert "inactive" not in text(page)
+    # An area with tables is edited at its heading; another is listed below.
+    Area.objects.create(venue=venue, name="Cellar")
     builders.table(venue, "T2", is_active=False, priority=3)
     page = manager.get(f"{root(venue)}/tables")
     assert page.context["groups"][1].seats == 4
-    assert ">Priority<" in text(page)
+    assert ", Priority 3<" in text(page)
+    assert [area.name for area in page.context["other_areas"]] == ["Cellar"]
     assert "inactive" in text(page)
 
 

@@ -1,0 +1,1 @@
+"""The authorization server: apps, grants and tokens (OAuth 2.1)."""

@@ -1,0 +1,150 @@
+"""What a token gives access to, at this moment: nothing is cached, so that whatever ends an access ends it at once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, Q
+from django.http import HttpRequest
+
+from accounts.api_keys.authentication import Unauthorized
+from accounts.models import ApiKey, Membership, OAuthGrant, OAuthToken, Role, Venue
+from accounts.models.api_keys import digest
+from accounts.models.oauth import ACCESS_PREFIX, new_secret
+from accounts.models.venues import PREFIX as VENUE
+from accounts.models.venues import Venues
+from accounts.oauth.resources import Resource, bearer_challenge
+from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
+from framework.db.batched_delete import delete_in_batches
+from framework.errors import InvalidRequest
+from framework.public_ids import decode
+
+# The header in which a token for several venues names one.
+VENUE_HEADER = "Tablewire-Venue"
+# Ended grants and expired tokens are kept so long, for the questions of their owners.
+RETENTION = timedelta(days=30)
+# The roles that may grant access, and without which it ends.
+GRANTING_ROLES = [role for role in Role if Right.DEVELOPERS in RIGHTS_BY_ROLE[role]]
+
+
+class InvalidToken(Unauthorized):
+    """The access token is unknown, expired, revoked or for another resource, or what it stands on has ended."""
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.headers = {"WWW-Authenticate": bearer_challenge(path)}
+
+
+class VenueRequired(InvalidRequest):
+    """The token is for several venues, and the request names none."""
+
+
+class VenueNotGranted(InvalidRequest):
+    """The token is not for the venue that the request names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A valid access token."""
+
+    token: OAuthToken
+
+    @property
+    def grant(self) -> OAuthGrant:
+        return self.token.grant
+
+
+def is_access_token(text: str) -> bool:
+    return text.startswith(ACCESS_PREFIX)
+
+
+def list_venues(grant: OAuthGrant) -> Venues:
+    """Return the venues that the grant covers now: those of its account that its member still manages."""
+    venues = Venue.objects.filter(account=grant.account_id, account__closed_at=None)
+    if grant.venue_id is not None:
+        venues = venues.filter(pk=grant.venue_id)
+    if grant.user_id is None:
+        return venues
+    memberships = Membership.objects.filter(
+        Q(is_limited=False) | Q(venues=OuterRef("pk")),
+        account=OuterRef("account"),
+        user=grant.user_id,
+        user__is_active=True,
+        role__in=GRANTING_ROLES,
+    )
+    return venues.filter(Exists(memberships))
+
+
+def find_access(text: str, *, resource: Resource, path: str, now: datetime) -> Access:
+    """Return the access of a token for this resource. One query. Raises InvalidToken.
+
+    `path` is the path of the resource, for the challenge. Check the venues, too (`find_venue`, `check_account`).
+    """
+    token = OAuthToken.find(text, kind=OAuthToken.Kind.ACCESS)
+    if token is None:
+        raise InvalidToken("There is no such access token.", path=path)
+    if not token.is_active(now):
+        raise InvalidToken("This access token has expired or was revoked.", path=path)
+    if token.grant.resource != resource:
+        raise InvalidToken("This access token is for another resource.", path=path)
+    return Access(token)
+
+
+def check_account(access: Access, *, path: str) -> None:
+    """Raise InvalidToken if the person has no venue of the account any more. One query."""
+    if not list_venues(access.grant).exists():
+        raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
+
+
+def purge_expired(*, now: datetime) -> None:
+    """Delete tokens, and grants with their codes, a while after their end.
+
+    A used code is kept as long as its grant, and a used refresh token until it expires, because a second use revokes
+    the grant. The grant of an app itself stays, so that it stays revoked.
+    """
+    before = now - RETENTION
+    over = OAuthGrant.objects.filter(Q(expires_at__lte=before) | Q(revoked_at__lte=before), user__isnull=False)
+    delete_in_batches(over.order_by("expires_at"))
+    delete_in_batches(OAuthToken.objects.filter(expires_at__lte=before).order_by("expires_at"))
+
+
+def authenticate_app(request: HttpRequest, text: str, *, now: datetime) -> ApiKey:
+    """Return the key that stands for the app of an access token at the venue of the request, with the token's scopes.
+
+    Three queries; two more in the first call of an app at a venue. Raises InvalidToken, VenueRequired and
+    VenueNotGranted.
+    """
+    path = "/api"
+    access = find_access(text, resource=Resource.MANAGEMENT, path=path, now=now)
+    venue = find_venue(access, request.headers.get(VENUE_HEADER), path=path)
+    app = access.grant.app
+    key, _is_new = ApiKey.objects.get_or_create(
+        app=app,
+        venue=venue,
+        # Nobody knows this secret.
+        defaults={"name": app.name, "digest": digest(new_secret("")), "start": app.public_id[:12], "end": ""},
+    )
+    access.grant.record_use(now=now)
+    key.venue, key.scopes, key.name = venue, access.token.scopes, app.name
+    return key
+
+
+def find_venue(access: Access, named: str | None, *, path: str) -> Venue:
+    """Return the venue of a request: the one that it names, or the only one of the token. One query."""
+    venues = list_venues(access.grant).select_related("account")
+    if named is None:
+        found = list(venues[:2])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise VenueRequired(
+                f"This token is for several venues: name one in the header `{VENUE_HEADER}: ven_...`. The response to"
+                " the token request lists them.",
+                param=VENUE_HEADER,
+            )
+        raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
+    venue_id = decode(VENUE, named.strip())
+    venue = venues.filter(pk=venue_id).first() if venue_id else None
+    if venue is not None:
+        return venue
+    check_account(access, path=path)
+    raise VenueNotGranted("This token is not for a venue with this id.", param=VENUE_HEADER)
