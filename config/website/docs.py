@@ -32,6 +32,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Integrator": (
         *(
             "quickstart-integrator",
+            "clients",
             "keys",
             "apps",
             "orders",
