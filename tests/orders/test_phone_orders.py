@@ -167,7 +167,8 @@ def test_dishes_that_cannot_be_had_are_shown_with_the_reason(venue: Venue, host:
         refused = host.post(at(venue), form()).content.decode()
     for words in ("Served from 22:00 to 23:00", "Sold out today", "Not available"):
         assert words in text
-    assert text.count(" disabled ") == 3
+    # Three dishes, and the order that is still empty.
+    assert text.count(" disabled ") == 4
     assert "`margherita` is not available." in refused
     assert "`tiramisu` is sold out today." in refused
     assert Order.objects.count() == 0
@@ -224,7 +225,8 @@ def test_a_venue_without_a_menu_takes_any_item_without_prices(venue: Venue, host
 def test_a_bar_shows_how_many_items_the_order_has_and_their_total(venue: Venue, host: Client, menu: Menu) -> None:
     empty = host.get(at(venue)).content.decode()
     assert '<p class="cart-bar"><b>0 items · €0.00</b>' in empty
-    assert '<button name="do" value="place" class="phone-place" disabled>Place order</button>' in empty
+    assert 'value="place" class="phone-place" disabled aria-describedby="place-help">Place order</button>' in empty
+    assert '<p class="help" id="place-help">Add a dish first.</p>' in empty
     text = host.post(at(venue), form(do="search")).content.decode()
     assert '<p class="cart-bar"><b>3 items · €25.50</b>' in text
 

@@ -75,6 +75,7 @@ def test_nothing_waits_at_first() -> None:
     assert tiles(Export, Payment, Report, MatchCandidate, Insight) == [
         ("exports failed in 7 days", "0"),
         ("refunds due", "0"),
+        ("refund requests", "0"),
         ("open reports", "0"),
         ("possible duplicates", "0"),
     ]
