@@ -57,8 +57,8 @@ class Bar:
     parts: Sequence[Part]
     text: str
     label: str
-    # The height of the mark of the compared value; None without one.
-    before_y: float | None = None
+    # The bar of the compared value, behind these; None without one.
+    before: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,11 @@ def bar_chart(columns: Sequence[Column], layout: Layout, *, whole_numbers: bool 
             parts.append(Part(style, y, height))
         label = "" if place % labelled_every else column.label
         left, width, middle = round(x + pitch / 10, 2), round(pitch * 0.8, 2), round(x + pitch / 2, 2)
-        before_y = None
+        before = None
         if column.before is not None:
-            before_y = round(base - float(layout.room * Decimal(column.before) / (step * 4)), 2)
-        bars.append(Bar(left, width, middle, parts, column.text, label, before_y))
+            height = round(float(layout.room * Decimal(column.before) / (step * 4)), 2)
+            before = Part("before", round(base - height, 2), height)
+        bars.append(Bar(left, width, middle, parts, column.text, label, before))
     grid = [
         GridLine(round(base - layout.room * line / 4, 2), f"{(step * line).normalize():f}")
         for line in range(0, 5, 4 // (layout.grid_lines - 1))

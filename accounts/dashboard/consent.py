@@ -18,7 +18,7 @@ from accounts.dashboard.api_keys import SCOPE_LABELS
 from accounts.models import Account, Membership, OAuthApp, User, Venue
 from accounts.models.oauth import DATA_SCOPE
 from accounts.oauth import server
-from accounts.oauth.access import GRANTING_ROLES
+from accounts.oauth.access import DATA_ROLES, GRANTING_ROLES
 from accounts.oauth.resources import Resource, host_of
 from framework.db import actor
 from framework.public_ids import encode
@@ -74,7 +74,11 @@ def list_choices(user: User, resource: Resource) -> list[Choice]:
         if any(venue.account_id == membership.account_id for venue in venues)
     ]
     if resource != Resource.MANAGEMENT:
-        return [Choice(account, None, label=account.name) for account in accounts]
+        return [
+            Choice(membership.account, None, label=membership.account.name)
+            for membership in memberships
+            if not membership.is_limited and membership.role in DATA_ROLES
+        ]
     sandbox = _("%(venue)s (sandbox)")
     return [
         *(

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -20,6 +21,8 @@ from framework.public_ids import PublicId, new_id
 APP_PREFIX, GRANT_PREFIX = "app", "grt"
 # Access tokens, refresh tokens, codes and client secrets begin with these, so that a scanner for secrets knows them.
 ACCESS_PREFIX, REFRESH_PREFIX, CODE_PREFIX, SECRET_PREFIX = "oat_", "ort_", "oac_", "ocs_"  # no secrets
+# What `new_secret` returns.
+SECRET = re.compile(r"o[a-z]{2}_[A-Za-z0-9_-]{43}")
 # The scope of the data API and of MCP. The others are those of API keys (accounts.models.Scope).
 DATA_SCOPE = "data"
 SCOPES = (
@@ -299,7 +302,11 @@ class OAuthToken(models.Model):
 
     @classmethod
     def find(cls, text: str, *, kind: str | None = None) -> "OAuthToken | None":
-        """Return the token with its grant, app, account and user, whatever its state. One query."""
+        """Return the token with its grant, app, account and user, whatever its state. One query, none if it cannot
+        be a token.
+        """
+        if not SECRET.fullmatch(text):
+            return None
         rows = cls.objects.select_related("grant__app__account", "grant__account", "grant__user")
         found = rows.filter(digest=hash_secret(text)).first()
         return found if found is None or kind is None or found.kind == kind else None

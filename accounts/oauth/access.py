@@ -24,6 +24,8 @@ VENUE_HEADER = "Tablewire-Venue"
 RETENTION = timedelta(days=30)
 # The roles that may grant access, and without which it ends.
 GRANTING_ROLES = [role for role in Role if Right.DEVELOPERS in RIGHTS_BY_ROLE[role]]
+# The same for the data service, which is of the account as a whole: members limited to some venues have no access.
+DATA_ROLES = [role for role in GRANTING_ROLES if Right.DATA in RIGHTS_BY_ROLE[role]]
 
 
 class InvalidToken(Unauthorized):
@@ -70,6 +72,8 @@ def list_venues(grant: OAuthGrant) -> Venues:
         user=grant.user_id,
         user__is_active=True,
         role__in=GRANTING_ROLES,
+        # Someone who left and came back grants again.
+        created_at__lte=grant.created_at,
     )
     return venues.filter(Exists(memberships))
 
@@ -77,7 +81,8 @@ def list_venues(grant: OAuthGrant) -> Venues:
 def find_access(text: str, *, resource: Resource, path: str, now: datetime) -> Access:
     """Return the access of a token for this resource. One query. Raises InvalidToken.
 
-    `path` is the path of the resource, for the challenge. Check the venues, too (`find_venue`, `check_account`).
+    `path` is the path of the resource, for the challenge. Check what it covers, too (`find_venue`,
+    `check_data_access`).
     """
     token = OAuthToken.find(text, kind=OAuthToken.Kind.ACCESS)
     if token is None:
@@ -92,6 +97,22 @@ def find_access(text: str, *, resource: Resource, path: str, now: datetime) -> A
 def check_account(access: Access, *, path: str) -> None:
     """Raise InvalidToken if the person has no venue of the account any more. One query."""
     if not list_venues(access.grant).exists():
+        raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
+
+
+def check_data_access(access: Access, *, path: str) -> None:
+    """Raise InvalidToken if the person may not use the data service of the account any more. One query."""
+    grant = access.grant
+    memberships = Membership.objects.filter(
+        account=grant.account_id,
+        account__closed_at=None,
+        user=grant.user_id,
+        user__is_active=True,
+        role__in=DATA_ROLES,
+        is_limited=False,
+        created_at__lte=grant.created_at,
+    )
+    if not memberships.exists():
         raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
 
 

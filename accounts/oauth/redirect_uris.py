@@ -15,11 +15,16 @@ MAX_LENGTH = 500
 FORBIDDEN_SCHEMES = frozenset(
     (
         *("about", "blob", "chrome", "data", "file", "filesystem", "ftp", "javascript", "mailto", "vbscript"),
-        *("view-source", "ws", "wss", "intent", "ms-settings", "ms-msdt", "search-ms", "tel", "sms"),
+        *("view-source", "ws", "wss", "intent", "search-ms", "tel", "sms"),
     )
 )
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
+
+
+def is_forbidden(scheme: str) -> bool:
+    """Whether browsers execute the scheme, or hand it to a program of the system, as those of Windows: `ms-word:`."""
+    return scheme in FORBIDDEN_SCHEMES or scheme.startswith("ms-")
 
 
 class InvalidRedirectUri(InvalidRequest):
@@ -37,7 +42,7 @@ def check_uri(uri: str) -> None:
         host, _port = parts.hostname, parts.port
     except ValueError as error:
         raise InvalidRedirectUri(_("This is not a valid URI.")) from error
-    if "@" in parts.netloc or not SCHEME.fullmatch(uri.partition(":")[0]) or parts.scheme in FORBIDDEN_SCHEMES:
+    if "@" in parts.netloc or not SCHEME.fullmatch(uri.partition(":")[0]) or is_forbidden(parts.scheme):
         raise InvalidRedirectUri(_("A redirect URI is https, http on this machine, or has a scheme of the app's own."))
     if parts.scheme in ("http", "https") and not host:
         raise InvalidRedirectUri(_("A redirect URI has a host."))

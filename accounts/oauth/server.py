@@ -117,8 +117,8 @@ def check_parameters(values: QueryDict) -> None:
 
 def check_basic_credentials(header: str) -> None:
     """Raise InvalidClientError for an Authorization header on which Authlib would fail."""
-    scheme, _, text = header.partition(" ")
-    if not header or (scheme.lower() != "basic" and text.strip()):
+    scheme, text = [*header.split(None, 1), "", ""][:2]
+    if not scheme or (scheme.lower() != "basic" and text):
         return
     try:
         decoded = unquote(base64.b64decode(text.strip(), validate=True).decode())
@@ -255,11 +255,14 @@ class RotatingGrant(RefreshTokenGrant):  # type: ignore[misc]
         check_same_target(self.request, refresh_token.grant)
         if not list_venues(refresh_token.grant)[:1]:
             raise InvalidGrantError("The person or the account has no access any more.")
+        scope = self.request.payload.scope
+        scopes = [name for name in refresh_token.scopes if not scope or name in scope.split()]
+        if not scopes:
+            raise InvalidScopeError("The scope is blank.")
         if not refresh_token.claim(now=self.request.now):
             raise InvalidGrantError("The refresh token was just used.")
-        scope = self.request.payload.scope
         self.request.grant = refresh_token.grant
-        self.request.scopes = [name for name in refresh_token.scopes if not scope or name in scope.split()]
+        self.request.scopes = scopes
         return cast("User", refresh_token.grant.user)
 
     def revoke_old_credential(self, refresh_token: OAuthToken) -> None:
@@ -442,6 +445,6 @@ def _answer(request: HttpRequest, answer: Any) -> HttpResponse:
             raise UnsupportedGrantTypeError("")
     except OAuth2Error as error:
         return SERVER.handle_response(*error())
-    load_client(asked)
+    # A client document is read for a signed-in person alone: codes and tokens exist only for apps that are stored.
     with transaction.atomic():
         return cast("HttpResponse", answer(asked))

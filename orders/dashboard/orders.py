@@ -51,7 +51,7 @@ STAGE_LABELS = {
     Order.Stage.PREPARING: pgettext_lazy("event of an order", "Preparation started"),
     Order.Stage.READY: pgettext_lazy("event of an order", "Marked ready"),
 }
-BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
+BADGES = {"pending": "info", "completed": "soft", "cancelled": "bad"}
 NEW = pgettext_lazy("state of an order", "New")
 
 # The filters behind "More": the periods are days to choose from already, and a text finds most customers.

@@ -205,7 +205,7 @@ def identify_by_app(request: HttpRequest, token: str, sign_in: siwx.SignIn | Non
     resource = Resource.MCP if request.path_info.startswith("/mcp") else Resource.DATA
     path = request.path_info.rstrip("/") if resource == Resource.MCP else "/v1"
     access = oauth.find_access(token, resource=resource, path=path, now=now)
-    oauth.check_account(access, path=path)
+    oauth.check_data_access(access, path=path)
     access.grant.record_use(now=now)
     challenge_wallet = verify_and_spend(sign_in) if sign_in else None
     caller = account_caller(access.grant.account_id, challenge_wallet=challenge_wallet, now=now)

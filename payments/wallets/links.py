@@ -106,7 +106,8 @@ def unlink_wallet(address: str, *, caller: Caller) -> None:
     One statement. Raises NotFound if it is not linked to the caller's account, AccountHasLimit, and as
     `authorize_account`.
     """
-    proven = caller.challenge_wallet if caller.key else caller.wallet
+    # The wallet of a key's or an app's caller is one of the account's, and has proven nothing.
+    proven = caller.challenge_wallet if caller.account else caller.wallet
     linked = Wallet.objects.filter(pk=address, account__isnull=False)
     if address == proven:
         allowed = linked.filter(HAS_NO_LIMIT)

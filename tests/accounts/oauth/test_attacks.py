@@ -9,8 +9,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from accounts.models import OAuthGrant, OAuthToken, Venue
+from accounts.models import Membership, OAuthGrant, OAuthToken, Venue
 from framework.api.urls import public_url
+from payments.models import Wallet
 from tests.support import oauth, users
 
 
@@ -300,3 +301,55 @@ def test_odd_basic_credentials_are_refused_and_never_fail(db: None, credentials:
             "/oauth/token", "grant_type=client_credentials", content_type=oauth.FORM
         )
         assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("credentials", [b"\0:\0", b"\xff:\xff", "é:é".encode()])
+@pytest.mark.parametrize("start", ["Basic ", "Basic\t ", " Basic ", "Basic \t"])
+def test_basic_credentials_that_are_no_text_are_refused(start: str, credentials: bytes) -> None:
+    header = start + base64.b64encode(credentials).decode()
+    body = "grant_type=client_credentials"
+    answer = Client().post("/oauth/token", body, content_type=oauth.FORM, headers={"authorization": header})
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
+
+
+def test_a_blank_scope_is_refused_and_leaves_the_refresh_token_unused(
+    venue: Venue, owner: Client, app: oauth.App
+) -> None:
+    refresh_token = app.connect(owner, venue)["refresh_token"]
+    answer = app.refresh(refresh_token, scope=" ")
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_scope")
+    assert app.refresh(refresh_token).status_code == 200
+
+
+def test_a_member_who_left_and_came_back_grants_again(venue: Venue, owner: Client, app: oauth.App) -> None:
+    tokens = app.connect(owner, venue)
+    former = Membership.objects.get(account=venue.account)
+    former.delete()
+    Membership.objects.create(account=venue.account, user=former.user, role=former.role)
+    assert oauth.call(tokens["access_token"]).status_code == 401
+    assert app.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
+    assert oauth.call(app.connect(owner, venue)["access_token"]).status_code == 200
+
+
+def test_a_member_of_some_restaurants_grants_no_access_to_the_data_service(venue: Venue, app: oauth.App) -> None:
+    person = users.member(venue)
+    token = app.connect(person, oauth.whole(venue), resource=public_url("/v1"))["access_token"]
+    data = Client(headers={"authorization": f"Bearer {token}"})
+    assert data.get("/v1/me/wallets").status_code == 200
+    membership = Membership.objects.get(account=venue.account)
+    membership.is_limited = True
+    membership.save()
+    membership.venues.set([venue])
+    assert data.get("/v1/me/wallets").status_code == 401
+    address = app.address(resource=public_url("/v1"))
+    assert person.post(address, {"access": oauth.whole(venue), "decision": "allow"}).status_code == 400
+
+
+def test_an_app_unlinks_no_wallet_of_the_account(venue: Venue, owner: Client, app: oauth.App) -> None:
+    address = "0x" + "a" * 40
+    Wallet.objects.create(address=address, account=venue.account)
+    token = app.connect(owner, oauth.whole(venue), resource=public_url("/v1"))["access_token"]
+    answer = Client(headers={"authorization": f"Bearer {token}"}).delete(f"/v1/me/wallets/{address}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "missing_credentials")
+    assert Wallet.objects.filter(account=venue.account).count() == 1
