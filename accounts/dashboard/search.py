@@ -24,11 +24,14 @@ TIMEOUT_MS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found row: its name, its page, and a line about it."""
+    """A found row: its name, its page, and a line about it; its state with the style of a badge, and its sum."""
 
     title: str
     url: str
     details: str = ""
+    state: str = ""
+    badge: str = ""
+    amount: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from accounts.models import Venue
 from accounts.onboarding_steps import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.timezones import zone
-from orders.dashboard.board import STATES
+from orders import pricing
+from orders.dashboard.orders import describe_badge
 from orders.dashboard.reports import get_today
 from orders.models import MenuItem, Order
 from orders.search import MAX_DAYS, FilterForm
@@ -34,7 +35,7 @@ def find_order(access: Access, text: str) -> str | None:
 
 
 def list_newest_orders(access: Access, limit: int) -> list[Hit]:
-    return list_hits(Order.objects.of(access.venue).newest_first()[:limit], access)
+    return list_hits(Order.objects.of(access.venue).with_items().newest_first()[:limit], access)
 
 
 def suggest_older_orders(access: Access, text: str) -> tuple[str, str]:
@@ -43,14 +44,20 @@ def suggest_older_orders(access: Access, text: str) -> tuple[str, str]:
 
 
 def list_hits(orders: Iterable[Order], access: Access) -> list[Hit]:
-    return [
-        Hit(
-            _("Order %(number)s") % {"number": order.number},
-            build_venue_url("order", access, order=order.public_id),
-            describe_order(order, access.venue),
+    hits = []
+    for order in orders:
+        badge, state = describe_badge(order)
+        hits.append(
+            Hit(
+                _("Order %(number)s") % {"number": order.number},
+                build_venue_url("order", access, order=order.public_id),
+                describe_order(order, access.venue),
+                state=state,
+                badge=badge,
+                amount=pricing.format_if_priced(order.total, order.currency),
+            )
         )
-        for order in orders
-    ]
+    return hits
 
 
 def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
@@ -62,13 +69,17 @@ def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
     # Bounds the index of the newest orders; a business date differs from the date in UTC by a day at most.
     since = datetime.combine(form.cleaned_data["first"] - timedelta(days=1), time.min, UTC)
     orders = form.apply(Order.objects.of(venue).filter(created_at__gte=since))
-    return list_hits(orders.newest_first()[:limit], access)
+    return list_hits(orders.with_items().newest_first()[:limit], access)
 
 
 def describe_order(order: Order, venue: Venue) -> str:
-    """Return when it was placed, its status and whom to call: `21 Nov 2026, 13:00, to do, Ada`."""
+    """Return whom to call, the first dish and when it was placed: `Ada, 2 x Tiramisu and more, 21 Nov 2026, 13:00`."""
+    lines = list(order.items.all())
+    dishes = f"{lines[0].quantity} \N{MULTIPLICATION SIGN} {lines[0].name or lines[0].menu_item_id}" if lines else ""
+    if len(lines) > 1:
+        dishes += " " + _("and more")
     placed_at = date_format(order.created_at.astimezone(zone(venue.timezone)), "SHORT_DATETIME_FORMAT")
-    return ", ".join(filter(None, [placed_at, str(STATES[order.status]), order.contact_name]))
+    return ", ".join(filter(None, [order.contact_name or order.customer_id, dishes, placed_at]))
 
 
 def find_dishes(access: Access, text: str, limit: int) -> list[Hit]:

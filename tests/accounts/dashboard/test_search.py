@@ -133,8 +133,9 @@ def test_each_kind_shows_five_and_orders_of_92_days(venue: Venue, owner: Client)
     for day in range(1, 7):
         builders.reservation(venue, starts_at=NOON + timedelta(days=day), tables=[])
     groups = {group.label: group for group in ask(owner, venue, "ada").context["groups"]}
-    assert [hit.details for hit in groups["Orders"].hits] == [
-        f"{day} Nov 2026, 13:00, to do, Ada" for day in (21, 20, 19, 18, 17)
+    assert [(hit.details, hit.state, hit.amount) for hit in groups["Orders"].hits] == [
+        (f"Ada, 2 \N{MULTIPLICATION SIGN} margherita, {day} Nov 2026, 13:00", "New", None)
+        for day in (21, 20, 19, 18, 17)
     ]
     assert [hit.details[:6] for hit in groups["Reservations"].hits] == [f"{day} Nov" for day in (27, 26, 25, 24, 23)]
     assert (groups["Orders"].has_more, groups["Reservations"].has_more, groups["Guests"].has_more) == (
@@ -203,9 +204,9 @@ def test_a_search_costs_the_same_queries_for_one_row_and_for_many(
     for _ in range(3):
         order_of(venue, name="Ada")
         builders.reservation(venue)
-        # Session, user, venue, membership and other venues; the code of a reservation; for each of the five kinds
-        # a savepoint with its timeout, and for those of the database a query.
-        with django_assert_num_queries(5 + 5 * 3 + 4):
+        # Session, user, venue, membership and other venues; for each of the five kinds a savepoint with its timeout,
+        # and for those of the database a query; the newest orders and their lines.
+        with django_assert_num_queries(5 + 5 * 3 + 4 + 2):
             ask(owner, venue, "lovelace ada")
 
 
