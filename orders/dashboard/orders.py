@@ -186,7 +186,7 @@ def describe_due(order: Order, *, now: datetime) -> dict[str, Any]:
         text = _("%(minutes)s min late") % {"minutes": -minutes} if minutes > -100 else _("late")
     else:
         text = _("in %(minutes)s min") % {"minutes": minutes} if minutes < 100 else ""
-    return {"at": due_at, "text": text, "style": "bad" if minutes < 0 else ""}
+    return {"at": due_at, "text": text, "badge": "bad" if minutes < 0 else ""}
 
 
 def format_amounts(order: Order) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import all_scopes
 from orders.models import Order
 from tests.support import builders, openapi_operations
 from tests.support.live_server import NOWHERE, database_url, served
@@ -41,7 +42,7 @@ def proxied(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture
 def bearer(venue: Venue) -> dict[str, str]:
     """The headers of a caller of the venue."""
-    return {"Authorization": f"Bearer {ApiKey.create(venue, name='test').text}"}
+    return {"Authorization": f"Bearer {ApiKey.create(venue, name='test', scopes=all_scopes()).text}"}
 
 
 @pytest.fixture(params=openapi_operations.WITH_BODY, ids=lambda operation: operation.name)

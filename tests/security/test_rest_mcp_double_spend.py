@@ -146,19 +146,19 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
     payer = client_of(wallets["pro"], address=next(addresses))
     before = usdc_balance(wallets["pro"].address)
     asked: dict[str, Any] = {"slug": "noma", "fields": ["context"]}
-    meta = {PAYMENT_META: quoted(payer, wallets["pro"], "get_restaurant", **asked)}
-    more = call(payer, "get_restaurant", slug="noma", fields=["context", "reviews"], meta=meta)
+    meta = {PAYMENT_META: quoted(payer, wallets["pro"], "buy_parts", **asked)}
+    more = call(payer, "buy_parts", slug="noma", fields=["context", "reviews"], meta=meta)
     assert more["isError"]
     assert "ramen" not in json.dumps(more)
     assert (Payment.objects.count(), usdc_balance(wallets["pro"].address)) == (0, before)
-    first = call(payer, "get_restaurant", meta=meta, **asked)
+    first = call(payer, "buy_parts", meta=meta, **asked)
     assert "isError" not in first
-    for slug, fields in (("geranium", ["context"]), ("noma", ["core", "context"])):
-        changed = call(payer, "get_restaurant", slug=slug, fields=fields, meta=meta)
+    for slug, fields in (("geranium", ["context"]), ("noma", ["context", "photos"])):
+        changed = call(payer, "buy_parts", slug=slug, fields=fields, meta=meta)
         assert error_of(changed) == "payment_already_used"
     assert error_of(call(payer, AROUND, slug="noma", meta=meta)) == "payment_already_used"
     # The call that was paid for is answered again, and not charged again.
-    again = call(payer, "get_restaurant", meta=meta, **asked)
+    again = call(payer, "buy_parts", meta=meta, **asked)
     assert again["structuredContent"] == first["structuredContent"]
     assert before - usdc_balance(wallets["pro"].address) == the_one_payment().amount_usdc
 

@@ -64,10 +64,10 @@ def test_insight_is_written_for_a_buyer_before_the_quote(place: Restaurant, wall
 
 @pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("tool", ["get_insight", "get_restaurant"])
+@pytest.mark.parametrize("tool", ["get_insight", "buy_parts"])
 def test_a_model_that_could_buy_an_insight_has_it_written_too(place: Restaurant, wallets: Wallets, tool: str) -> None:
     arguments: dict[str, Any] = {"slug": place.slug}
-    if tool == "get_restaurant":
+    if tool == "buy_parts":
         arguments["fields"] = ["ai_insight"]
     assert call(client_of(wallets["premium"]), tool, **arguments)["isError"] is True
     assert of(place).text
