@@ -16,7 +16,7 @@ from django.utils.timesince import timesince
 from accounts.admin.assignments import ASSIGNMENT_ACTIONS, AssignableAdmin, AssigneeFilter
 from accounts.api_keys.authentication import get_staff_actor
 from framework import public_ids
-from framework.admin.action_confirmation import render_confirmation
+from framework.admin.action_confirmation import confirmed_action, render_confirmation
 from framework.admin.list_filters import option_filter
 from framework.admin.pending_counts import PendingCount
 from framework.csv_export import csv_response
@@ -231,7 +231,12 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
             self.message_user(request, text, messages.ERROR)
         return None
 
-    @admin.action(description="Decline refund requests", permissions=["change"])
+    @confirmed_action(
+        "Decline refund requests",
+        message="We keep the money, and the payers read that their requests were declined.",
+        confirm_label="Decline",
+        applies_to=lambda rows: rows.with_open_request(),
+    )
     def decline_refund(self, request: HttpRequest, queryset: QuerySet[Payment]) -> None:
         """Keep the money; the payer reads that the request was declined."""
         selected, now = list(queryset.values_list("pk", flat=True)), timezone.now()

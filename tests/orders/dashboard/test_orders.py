@@ -247,7 +247,7 @@ def test_an_order_offers_the_next_step_of_the_board_and_says_when_it_is_due(venu
         ((), "pending", 'info">New'),
         (("accepted",), "pending", 'info">Accepted'),
         (("accepted", "ready"), "pending", 'good">Ready'),
-        (("ready",), "completed", 'good">Completed'),
+        (("ready",), "completed", 'soft">Completed'),
         ((), "cancelled", 'bad">Cancelled'),
     ],
 )

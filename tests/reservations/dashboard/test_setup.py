@@ -306,7 +306,7 @@ def test_tables_are_listed_in_natural_order_of_their_names(manager: Client, venu
         builders.table(venue, name)
     expected = ["Bar 9", "Bar 11", "T1", "T2", "T10"]
     listed = text(manager.get(f"{root(venue)}/tables"))
-    assert re.findall(r'<bdi>((?:T|Bar )\d+)</bdi>', listed) == expected
+    assert re.findall(r"<bdi>((?:T|Bar )\d+)</bdi>", listed) == expected
     new = text(manager.get(f"/dashboard/{venue.public_id}/reservations/new"))
     assert re.findall(r'value="((?:T|Bar )\d+)"', new) == expected
 
