@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import time
 from datetime import datetime
 from typing import Any
@@ -41,6 +42,8 @@ class Command(BaseCommand):
         parser.add_argument("--secret", help="whsec_… that signs the requests; without it a new one, which is printed")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # Supervisors end it as Ctrl-C does.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         self.output, self.notes = Console(highlight=False), Console(stderr=True, highlight=False)
         key = options["key"] or os.environ.get(KEY_VARIABLE, "")
         if not re.fullmatch(r"[!-~]+", key):

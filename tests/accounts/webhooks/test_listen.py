@@ -56,8 +56,9 @@ class Listen:
         return found[0]
 
     def interrupt(self) -> int:
-        """Send Ctrl-C; return the exit status."""
-        self.process.send_signal(signal.SIGINT)
+        """End it as Ctrl-C does; return the exit status."""
+        # Not SIGINT, which a suite in the background has its children ignore.
+        self.process.send_signal(signal.SIGTERM)
         return self.process.wait(WAIT_S)
 
 

@@ -171,12 +171,13 @@ def test_every_link_of_every_page_is_answered(up: Up) -> None:
             for url in left:
                 response = api.get(url)
                 walked.add(url)
-                # An install link leads to the program of the user.
-                assert response.status_code == (302 if "/mcp/install/" in url else 200), url
-                if response.headers.get("Content-Type") == "text/markdown; charset=utf-8":
+                assert response.status_code == 200, url
+                if response.headers["Content-Type"] == "text/markdown; charset=utf-8":
                     links = re.findall(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"", response.text)
                     found = {urljoin(url, one or other).partition("#")[0] for one, other in links}
-                    asked |= {link for link in found if link.startswith(f"{base}/")}
+                    # An install link leads to the program of the user, which httpx does not follow.
+                    ours = {link for link in found if link.startswith(f"{base}/")}
+                    asked |= {link for link in ours if "/mcp/install/" not in link}
     for path in ("CHANGELOG.md", "docs/mcp-paid-call.svg", "docs/openapi/data.json"):
         assert f"{base}/{path}" in walked
     assert sum("/docs/decisions/" in url for url in walked) >= 10
