@@ -15,7 +15,7 @@ from accounts.models import Venue
 from accounts.onboarding_steps import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.timezones import zone
-from orders import pricing
+from orders.dashboard.board import format_money
 from orders.dashboard.orders import describe_badge
 from orders.dashboard.reports import get_today
 from orders.models import MenuItem, Order
@@ -54,7 +54,7 @@ def list_hits(orders: Iterable[Order], access: Access) -> list[Hit]:
                 describe_order(order, access.venue),
                 state=state,
                 badge=badge,
-                amount=pricing.format_if_priced(order.total, order.currency),
+                amount=format_money(order.total, order.currency),
             )
         )
     return hits

@@ -126,6 +126,13 @@ def test_without_a_result_the_page_says_what_one_can_do_and_shows_the_newest_ord
     assert ask(owner, venue, "ada").context["newest"] == []
 
 
+def test_an_order_is_found_with_its_total_as_other_pages_write_it(venue: Venue, owner: Client) -> None:
+    order = order_of(venue, name="Ada")
+    Order.objects.filter(pk=order.pk).update(total="85.00", subtotal="85.00", tax="0.00", currency="EUR")
+    (hit,) = next(group.hits for group in ask(owner, venue, "ada").context["groups"] if group.label == "Orders")
+    assert hit.amount == "€85.00"
+
+
 @pytest.mark.exhaustive
 def test_each_kind_shows_five_and_orders_of_92_days(venue: Venue, owner: Client) -> None:
     for days in (*range(6), 91, 92):
