@@ -54,12 +54,18 @@ class Choice:
 
 
 def list_choices(user: User, resource: Resource) -> list[Choice]:
-    """Return what the user may grant: restaurants first, then whole accounts. Three queries.
+    """Return what the user may grant: restaurants first, then whole accounts. Three queries at most.
 
     Of the data service only accounts: it knows no restaurants of an account.
     """
     rows = Membership.objects.filter(user=user, role__in=GRANTING_ROLES, account__closed_at=None)
     memberships = list(rows.select_related("account").order_by("account__name", "pk"))
+    if resource != Resource.MANAGEMENT:
+        return [
+            Choice(membership.account, None, label=membership.account.name)
+            for membership in memberships
+            if not membership.is_limited and membership.role in DATA_ROLES
+        ]
     limited = [membership.pk for membership in memberships if membership.is_limited]
     whole = [membership.account_id for membership in memberships if not membership.is_limited]
     venues = list(
@@ -73,12 +79,6 @@ def list_choices(user: User, resource: Resource) -> list[Choice]:
         for membership in memberships
         if any(venue.account_id == membership.account_id for venue in venues)
     ]
-    if resource != Resource.MANAGEMENT:
-        return [
-            Choice(membership.account, None, label=membership.account.name)
-            for membership in memberships
-            if not membership.is_limited and membership.role in DATA_ROLES
-        ]
     sandbox = _("%(venue)s (sandbox)")
     return [
         *(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
 from accounts.api_keys.authentication import Unauthorized
@@ -36,6 +36,13 @@ class InvalidToken(Unauthorized):
         self.headers = {"WWW-Authenticate": bearer_challenge(path)}
 
 
+class AccessEnded(InvalidToken):
+    """The person or the account of the token has no access any more."""
+
+    def __init__(self, *, path: str) -> None:
+        super().__init__("The person or the account of this access token has no access any more.", path=path)
+
+
 class VenueRequired(InvalidRequest):
     """The token is for several venues, and the request names none."""
 
@@ -59,6 +66,19 @@ def is_access_token(text: str) -> bool:
     return text.startswith(ACCESS_PREFIX)
 
 
+def find_membership(grant: OAuthGrant, roles: list[Role]) -> QuerySet[Membership]:
+    """Return the membership of the grant's person, if it has one of the roles and is older than the grant: someone who
+    left and came back grants again.
+    """
+    return Membership.objects.filter(
+        account=grant.account_id,
+        user=grant.user_id,
+        user__is_active=True,
+        role__in=roles,
+        created_at__lte=grant.created_at,
+    )
+
+
 def list_venues(grant: OAuthGrant) -> Venues:
     """Return the venues that the grant covers now: those of its account that its member still manages."""
     venues = Venue.objects.filter(account=grant.account_id, account__closed_at=None)
@@ -66,16 +86,8 @@ def list_venues(grant: OAuthGrant) -> Venues:
         venues = venues.filter(pk=grant.venue_id)
     if grant.user_id is None:
         return venues
-    memberships = Membership.objects.filter(
-        Q(is_limited=False) | Q(venues=OuterRef("pk")),
-        account=OuterRef("account"),
-        user=grant.user_id,
-        user__is_active=True,
-        role__in=GRANTING_ROLES,
-        # Someone who left and came back grants again.
-        created_at__lte=grant.created_at,
-    )
-    return venues.filter(Exists(memberships))
+    at_venue = Q(is_limited=False) | Q(venues=OuterRef("pk"))
+    return venues.filter(Exists(find_membership(grant, GRANTING_ROLES).filter(at_venue)))
 
 
 def find_access(text: str, *, resource: Resource, path: str, now: datetime) -> Access:
@@ -97,23 +109,14 @@ def find_access(text: str, *, resource: Resource, path: str, now: datetime) -> A
 def check_account(access: Access, *, path: str) -> None:
     """Raise InvalidToken if the person has no venue of the account any more. One query."""
     if not list_venues(access.grant).exists():
-        raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
+        raise AccessEnded(path=path)
 
 
 def check_data_access(access: Access, *, path: str) -> None:
     """Raise InvalidToken if the person may not use the data service of the account any more. One query."""
-    grant = access.grant
-    memberships = Membership.objects.filter(
-        account=grant.account_id,
-        account__closed_at=None,
-        user=grant.user_id,
-        user__is_active=True,
-        role__in=DATA_ROLES,
-        is_limited=False,
-        created_at__lte=grant.created_at,
-    )
-    if not memberships.exists():
-        raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
+    membership = find_membership(access.grant, DATA_ROLES)
+    if not membership.filter(account__closed_at=None, is_limited=False).exists():
+        raise AccessEnded(path=path)
 
 
 def purge_expired(*, now: datetime) -> None:
@@ -162,7 +165,7 @@ def find_venue(access: Access, named: str | None, *, path: str) -> Venue:
                 " the token request lists them.",
                 param=VENUE_HEADER,
             )
-        raise InvalidToken("The person or the account of this access token has no access any more.", path=path)
+        raise AccessEnded(path=path)
     venue_id = decode(VENUE, named.strip())
     venue = venues.filter(pk=venue_id).first() if venue_id else None
     if venue is not None:
