@@ -152,9 +152,15 @@ def choose_types(request: Request, asked: Sequence[str] | None) -> list[EventTyp
 
 
 def begin_before(public_id: str) -> datetime:
-    """Return the moment of an event, which its UUIDv7 has, less COMMIT_LAG. The event may be deleted."""
+    """Return the moment of an event, which its UUIDv7 has, less COMMIT_LAG. The event may be deleted.
+
+    Raises InvalidRequest if the moment is after the year 9999.
+    """
     key = cast("UUID", decode("evt", public_id))
-    return datetime.fromtimestamp((key.int >> 80) / 1000, UTC) - COMMIT_LAG
+    try:
+        return datetime.fromtimestamp((key.int >> 80) / 1000, UTC) - COMMIT_LAG
+    except (ValueError, OverflowError) as error:
+        raise InvalidRequest("`after` is not the id of an event.", param="after") from error
 
 
 def read_records(ids: Sequence[UUID]) -> list[dict[str, Any]]:

@@ -135,6 +135,8 @@ def test_a_key_sees_the_events_whose_records_it_may_read(venue: Venue) -> None:
         ("?type=webhook.ping", "type"),
         ("?subject=abc", "subject"),
         ("?after=evt_1", "after"),
+        # The moment of this id is after the year 9999.
+        ("?after=evt_7dtkax5ytpd5xx1fykv714y10d", "after"),
         ("?created_from=yesterday", "created_from"),
         ("?limit=0", "limit"),
         ("?limit=101", "limit"),

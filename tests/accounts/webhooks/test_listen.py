@@ -127,6 +127,8 @@ def test_each_event_is_forwarded_once_as_its_webhook(venue: Venue, web: str, set
             # Events of the last three minutes are listed again, with those that are new.
             new = record(venue, EventType.MENU_UPDATED, items=7)
             assert eventually(lambda: ids(laptop) == [*old, new], within_s=WAIT_S)
+            # Its line is printed after the receiver has answered.
+            assert eventually(lambda: len(running.lines) == 4, within_s=WAIT_S)
             assert running.interrupt() == 0
         dispatcher.run(clock=timezone.now, claim_s=0.5)
     sent = {received.headers["webhook-id"]: received for received in server.received}
