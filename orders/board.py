@@ -142,10 +142,14 @@ def sum_orders(orders: Orders) -> dict[str, Any]:
 
 
 def sum_today(venue: Venue, *, now: datetime) -> dict[str, Any]:
-    """Count the `pending` orders of any day and the `late` ones, and sum up those of `today`. Three queries."""
+    """Count the `pending` orders of any day and the `late` ones, and sum up those of `today` and of `a_week_before`.
+
+    Four queries.
+    """
     orders, settings = Order.objects.of(venue), read_settings(venue)
     late_since = now + settings.prep - timedelta(minutes=settings.late_minutes)
     pending = orders.filter(status=Order.Status.PENDING).with_due_at(settings.prep)
-    today = orders.filter(business_date=get_midnight(venue.timezone, now=now).date())
+    day = get_midnight(venue.timezone, now=now).date()
+    today, before = (orders.filter(business_date=each) for each in (day, day - timedelta(days=7)))
     counts = pending.aggregate(pending=Count("pk"), late=Count("pk", filter=Q(due_at__lte=late_since)))
-    return counts | {"today": sum_orders(today)}
+    return counts | {"today": sum_orders(today), "a_week_before": sum_orders(before)}

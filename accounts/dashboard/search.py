@@ -52,6 +52,7 @@ class Source:
     list_param: str = "q"
     # The newest rows, and the link to what else one can do (its label and URL): shown if nothing was found.
     list_newest: Callable[[Access, int], list[Hit]] | None = None
+    newest_label: str | Promise = ""
     suggest: Callable[[Access, str], tuple[str, str] | None] | None = None
 
 
@@ -125,7 +126,7 @@ def list_newest(access: Access) -> Iterator[Group]:
     """Yield the newest rows of the sources that have an index for them. One query for each."""
     for source in list_sources(access):
         if source.list_newest and (hits := source.list_newest(access, MAX_HITS)):
-            yield Group(source.label, hits, source.list_page and build_venue_url(source.list_page, access))
+            yield Group(source.newest_label, hits, source.list_page and build_venue_url(source.list_page, access))
 
 
 @page()

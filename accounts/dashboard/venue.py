@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.forms import modelform_factory
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -35,30 +36,38 @@ FORMS: Mapping[str, type[Any]] = {
 
 @page(Right.VENUE, section="venue")
 def show(request: PageRequest) -> HttpResponse:
-    """Show all sections, each with its own form."""
+    """Show all sections of the form."""
     return render_page(request)
 
 
 @page(Right.VENUE, section="venue", methods=("POST",))
-def save_section(request: PageRequest, *, part: str) -> HttpResponse:
-    if part not in SECTIONS:
+def save_settings(request: PageRequest) -> HttpResponse:
+    """Save the sections that were sent: all of them, or none if one has an error."""
+    # The layout shows `request.access.venue`; the forms get their own copy, so that invalid input does not show there.
+    venue, sent = Venue.objects.get(pk=request.access.venue.pk), request.POST.getlist("section")
+    forms = {name: FORMS[name](request.POST, instance=venue, prefix=name) for name in SECTIONS if name in sent}
+    if not forms:
         raise Http404
-    # The layout shows `request.access.venue`; the form gets its own copy, so that invalid input does not show there.
-    form = FORMS[part](request.POST, instance=Venue.objects.get(pk=request.access.venue.pk), prefix=part)
-    if form.is_valid() and form.try_save():
-        text = _("%(section)s: saved.") if form.changed_data else _("%(section)s: no changes.")
-        messages.success(request, text % {"section": SECTIONS[part][0]})
-        return redirect(f"{reverse('venue-settings', kwargs={'venue': request.access.venue.public_id})}#{part}")
-    return render_page(request, {part: form})
+    are_valid = [form.is_valid() for form in forms.values()]
+    with transaction.atomic():
+        is_saved = all(are_valid) and all(form.try_save() for form in forms.values())
+        transaction.set_rollback(not is_saved)
+    if not is_saved:
+        return render_page(request, forms)
+    changed = [name for name, form in forms.items() if form.changed_data]
+    titles = ", ".join(str(SECTIONS[name][0]) for name in changed)
+    messages.success(request, _("%(section)s: saved.") % {"section": titles} if changed else _("Nothing was changed."))
+    url = reverse("venue-settings", kwargs={"venue": request.access.venue.public_id})
+    return redirect(f"{url}#{changed[0]}" if changed else url)
 
 
-def render_page(request: PageRequest, invalid: Mapping[str, SettingsForm] | None = None) -> HttpResponse:
-    """Render the page; a section with errors keeps its input."""
+def render_page(request: PageRequest, refused: Mapping[str, SettingsForm] | None = None) -> HttpResponse:
+    """Render the page; refused sections keep their input."""
     venue = request.access.venue
-    forms = {name: form(instance=venue, prefix=name) for name, form in FORMS.items()} | dict(invalid or {})
+    forms = {name: form(instance=venue, prefix=name) for name, form in FORMS.items()} | dict(refused or {})
     context: dict[str, Any] = {
         "sections": [{"name": name, "title": SECTIONS[name][0], "form": form} for name, form in forms.items()],
         "zones": sorted(zone_names()),
-        "is_refused": bool(invalid),
+        "is_refused": bool(refused),
     }
-    return render(request, "accounts/venue.html", context, status=400 if invalid else 200)
+    return render(request, "accounts/venue.html", context, status=400 if refused else 200)

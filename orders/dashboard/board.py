@@ -211,10 +211,15 @@ def build_context(request: PageRequest) -> dict[str, Any]:
     venue = request.access.venue
     station = get_station(request)
     day = board.read_board(venue, now=now, station=station)
+    pending = [Card(order, now, day.settings, station) for order in day.pending.orders]
+    ready = [card for card in pending if not card.next_verb]
     return {
         "now": now,
         "board": day,
-        "pending": [Card(order, now, day.settings, station) for order in day.pending.orders],
+        "pending": pending,
+        "todo": [card for card in pending if card.next_verb],
+        "todo_count": day.pending.total - len(ready),
+        "ready": ready,
         "completed": [Card(order, now, day.settings) for order in day.completed.orders],
         "cancelled": [Card(order, now, day.settings) for order in day.cancelled.orders],
         "today": board.get_midnight(venue.timezone, now=now).date(),

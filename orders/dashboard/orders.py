@@ -285,6 +285,8 @@ def show_tiles(request: PageRequest) -> HttpResponse:
         "sums": sums,
         "today": today,
         "revenue": format_money(today["revenue"], venue.currency),
+        "revenue_before": format_money(sums["a_week_before"]["revenue"], venue.currency),
+        "now": timezone.now(),
         "sees_sales": request.access.may(Right.SALES),
     }
     return render(request, "orders/overview_tile.html", context)

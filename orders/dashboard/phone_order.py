@@ -24,6 +24,7 @@ from framework.forms.domain_errors import errors_as_messages
 from orders import phone_orders
 from orders.capacity import SlotUnavailable
 from orders.dashboard.board import format_money
+from orders.menu import photos
 from orders.models import Menu, Order
 from orders.ordering_page import menu
 from orders.ordering_page.basket import find_line
@@ -238,7 +239,16 @@ def render_form(
     context = {
         "draft": draft,
         "menu": published,
-        "dishes": [(dish, format_money(dish.price, venue.currency), dish.find_obstacle(now)) for dish in dishes],
+        "dishes": [
+            (
+                dish,
+                format_money(dish.price, venue.currency),
+                dish.find_obstacle(now),
+                photos.thumbnail_path(dish.photo_id, "small") if dish.photo_id else "",
+            )
+            for dish in dishes
+        ],
+        "has_photos": any(dish.photo_id for dish in dishes),
         "more_dishes": total - len(dishes),
         "labels": venue.payment_methods or tuple(LABELS),
         "earlier": earlier,

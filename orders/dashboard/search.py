@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from urllib.parse import urlencode
 
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -73,13 +74,17 @@ def find_orders(access: Access, text: str, limit: int) -> list[Hit]:
 
 
 def describe_order(order: Order, venue: Venue) -> str:
-    """Return whom to call, the first dish and when it was placed: `Ada, 2 x Tiramisu and more, 21 Nov 2026, 13:00`."""
+    """Return whom to call, the first dish and when it was placed, of today without the date.
+
+    `Ada · 2 x Tiramisu +1 more · 13:00`
+    """
     lines = list(order.items.all())
     dishes = f"{lines[0].quantity} \N{MULTIPLICATION SIGN} {lines[0].name or lines[0].menu_item_id}" if lines else ""
     if len(lines) > 1:
-        dishes += " " + _("and more")
-    placed_at = date_format(order.created_at.astimezone(zone(venue.timezone)), "SHORT_DATETIME_FORMAT")
-    return ", ".join(filter(None, [order.contact_name or order.customer_id, dishes, placed_at]))
+        dishes += " " + _("+%(count)s more") % {"count": len(lines) - 1}
+    placed_at, now = (each.astimezone(zone(venue.timezone)) for each in (order.created_at, timezone.now()))
+    moment = date_format(placed_at, "H:i" if placed_at.date() == now.date() else "SHORT_DATETIME_FORMAT")
+    return " \N{MIDDLE DOT} ".join(filter(None, [order.contact_name or order.customer_id, dishes, moment]))
 
 
 def find_dishes(access: Access, text: str, limit: int) -> list[Hit]:
@@ -106,6 +111,7 @@ SOURCES = (
         list_page="orders",
         list_param="text",
         list_newest=list_newest_orders,
+        newest_label=gettext_lazy("Latest orders"),
         suggest=suggest_older_orders,
     ),
     Source(position=40, label=gettext_lazy("Dishes"), rights=(Right.MENU, Right.SOLD_OUT), find=find_dishes),

@@ -118,18 +118,6 @@ class Choices:
     def formatted_day(self) -> str:
         return format_day(self.chosen.day)
 
-    @property
-    def earlier(self) -> date | None:
-        """A day of the week before; None if there is none."""
-        first = self.week[0].day
-        return max(self.today, first - timedelta(days=DAYS_SHOWN - DAYS_BEFORE)) if first > self.today else None
-
-    @property
-    def later(self) -> date | None:
-        """A day of the week after; None if it is too far ahead."""
-        later = self.week[-1].day + timedelta(days=1 + DAYS_BEFORE)
-        return later if later <= self.last else None
-
     def refuse_time(self) -> None:
         """Drop the chosen time, with a note."""
         if self.at is None:

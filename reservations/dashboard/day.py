@@ -1,6 +1,6 @@
 """The day view, refreshed when it changes, its tile on the overview, and the waiting list."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
+from reservations import reports
 from reservations.booking import commands
 from reservations.booking import waitlist as waiting_list
 from reservations.booking.availability import ONE_DAY
@@ -74,8 +75,18 @@ def context_of(request: PageRequest, work: ServiceDay, *, now: datetime) -> dict
 def show_tile(request: PageRequest) -> HttpResponse:
     """Render tiles of the overview with today's covers, the next arrivals and pending requests."""
     venue, now = request.access.venue, timezone.now()
-    sheet = DaySheet.load(load_service_day(venue, None, now=now)[0], now=now)
-    context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:MAX_ARRIVALS], "venue": venue}
+    work = load_service_day(venue, None, now=now)[0]
+    sheet, before = DaySheet.load(work, now=now), work.day - timedelta(days=7)
+    covers_before = reports.sum_by_day(venue, before, before).get(before, reports.Covers()).covers
+    context = {
+        "sheet": sheet,
+        "soon": sheet.in_stages(EXPECTED)[:MAX_ARRIVALS],
+        "venue": venue,
+        "before": before,
+        # None if there is nothing to compare with.
+        "more": sheet.covers - covers_before if covers_before else None,
+        "fewer": covers_before - sheet.covers,
+    }
     return render(request, "reservations/overview_tile.html", context)
 
 

@@ -158,6 +158,7 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
         can_notify = is_cancellation and can_email(booking, GuestMail.Kind.CANCELLED, now=timezone.now())
         context = {
             "reservation": booking,
+            "stage": stage_of(booking, now=timezone.now()),
             "name": name,
             "back": request.GET.get("back", ""),
             "can_notify": can_notify,

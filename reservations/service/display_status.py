@@ -90,6 +90,7 @@ ARRIVE, SEAT, FINISH = (
 ARRIVE_AFTER_NO_SHOW = Step("arrived", pgettext_lazy("reservation", "Mark as arrived"))
 NO_SHOW = Step("no-show", pgettext_lazy("reservation", "No-show"), needs_confirmation=True)
 CANCEL = Step("cancel", pgettext_lazy("reservation", "Cancel"), needs_confirmation=True)
+REFUSE = Step("cancel", pgettext_lazy("reservation", "Decline"), needs_confirmation=True)
 CONFIRM, OFFER = (
     Step("confirm", pgettext_lazy("reservation", "Confirm")),
     Step("offer", pgettext_lazy("reservation", "Offer a table")),
@@ -101,7 +102,7 @@ ACCEPT, DECLINE = (
 # Of a deposit that is kept, whatever the stage.
 RETURN_DEPOSIT = Step("return-deposit", pgettext_lazy("reservation", "Return the deposit"), needs_confirmation=True)
 STEPS: dict[Stage, tuple[Step, ...]] = {
-    Stage.REQUESTED: (CONFIRM, CANCEL),
+    Stage.REQUESTED: (CONFIRM, REFUSE),
     Stage.UNCONFIRMED: (CONFIRM, CANCEL),
     Stage.WAITING: (OFFER, CANCEL),
     Stage.OFFERED: (ACCEPT, DECLINE),

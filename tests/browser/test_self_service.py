@@ -67,7 +67,7 @@ def test_a_booking_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: Visi
     with site_of_a_restaurant(site.record["base_url"], demo(site)) as own:
         page.goto(own)
         frame = page.frame_locator("iframe")
-        frame.get_by_text("Another day").press("Enter")
+        frame.locator("summary", has_text="Other date").press("Enter")
         frame.get_by_label("Date", exact=True).fill(day(20))
         frame.get_by_label("Date", exact=True).press("Enter")
         frame.get_by_role("button", name="19:30", exact=True).press("Enter")
@@ -90,7 +90,7 @@ def test_a_change_of_party_or_date_applies_at_once_and_is_what_gets_booked(visit
     page.get_by_label("Your name").fill("Katherine Johnson")
     page.get_by_label("Email").fill("katherine@example.com")
     page.get_by_label("Guests", exact=True).fill("6")
-    page.get_by_text("Another day").click()
+    page.locator("summary", has_text="Other date").click()
     page.get_by_role("button", name="Book 20:00 for 6").wait_for()
     assert page.locator("#times").inner_text().endswith("6 guests")
     page.get_by_label("Date", exact=True).fill(day(17))

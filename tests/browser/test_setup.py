@@ -1,6 +1,5 @@
 """Setting a restaurant up in the browser: webhooks that arrive, and a menu from a file."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +32,7 @@ def test_a_venue_gives_its_booking_page_a_color_a_logo_and_a_photo(visit: Visit,
     sign_up(page, email=f"look.{scheme}@example.com", restaurant="Osteria Bella")
     page.goto(f"{home(page)}/settings")
     page.get_by_label("Online booking").check()
-    page.locator("#guests").get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save changes").click()
     page.get_by_role("link", name="Appearance").click()
     assert offences(page) == []
     for name, size in (("Logo", (300, 100)), ("Photo", (1200, 800))):
@@ -114,13 +113,11 @@ def test_a_menu_is_uploaded_previewed_and_applied(visit: "Callable[..., Page]", 
     assert page.get_by_text("Applied: 2 added, 0 changed, 0 deleted.").is_visible()
     assert offences(page) == []
     page.evaluate("window.stays = true")
-    page.get_by_role("button", name=re.compile("Mark sold out ?: Margherita")).click()
+    page.get_by_role("switch", name="Available: Margherita", checked=True).click()
     page.get_by_text("sold out today", exact=True).wait_for()
     # The button that was pressed still has the focus, and the page is the same one.
-    assert page.evaluate("[document.activeElement.ariaLabel, window.stays]") == [
-        "Mark available: Margherita",
-        True,
-    ]
+    assert page.evaluate("[document.activeElement.ariaLabel, window.stays]") == ["Available: Margherita", True]
+    assert page.get_by_role("switch", name="Available: Margherita", checked=False).is_visible()
     # So has the button that moves a dish, in the panel with the other actions, which stays open.
     page.get_by_label("More about Margherita").press("Enter")
     page.get_by_role("button", name="Move Margherita down").press("Enter")
@@ -218,7 +215,7 @@ def test_saved_settings_are_answered_where_the_page_opens(visit: "Callable[..., 
     sign_up(page, email="answer@example.com", restaurant="Osteria Answer")
     page.goto(f"{home(page)}/settings")
     page.locator("#guests").get_by_label("Online booking").check()
-    page.locator("#guests").get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save changes").click()
     message = page.get_by_role("status").filter(has_text="Booking page: saved.")
     message.wait_for()
     page.wait_for_timeout(500)

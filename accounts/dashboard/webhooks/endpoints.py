@@ -16,6 +16,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, ssrf_guard
+from accounts.webhooks.deliveries import NEWEST_FIRST
 from accounts.webhooks.openapi import DESCRIPTIONS
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.public_ids import decode
@@ -24,6 +25,8 @@ from framework.public_ids import decode
 MAX_SHOWN = 100
 # The share of delivered events is of the newest finished deliveries: a day of a busy endpoint has too many to count.
 RATE_OF = 50
+# The newest deliveries that the page shows.
+RECENT = 10
 
 
 class EndpointForm(forms.Form):
@@ -77,8 +80,8 @@ def redirect_to_endpoint(endpoint: WebhookEndpoint, request: PageRequest) -> Htt
 
 @page(Right.DEVELOPERS, section="webhooks")
 def list_endpoints(request: PageRequest) -> HttpResponse:
-    """List the endpoints, with the last deliveries of each. One query besides those of the layout."""
-    newest = WebhookDelivery.objects.filter(endpoint=OuterRef("pk")).order_by("-created_at", "-pk")
+    """List the endpoints and the newest deliveries. Two queries besides those of the layout, one without endpoints."""
+    newest = WebhookDelivery.objects.filter(endpoint=OuterRef("pk")).order_by(*NEWEST_FIRST)
     finished = newest.exclude(state=WebhookDelivery.State.PENDING).values("state")[:RATE_OF]
     rows = (
         WebhookEndpoint.objects.filter(venue=request.access.venue)
@@ -86,6 +89,8 @@ def list_endpoints(request: PageRequest) -> HttpResponse:
             last_state=Subquery(newest.values("state")[:1]),
             last_at=Subquery(newest.values("created_at")[:1]),
             recent_states=ArraySubquery(finished),
+            # The index has the order of one endpoint, so the newest of all are among the newest of each.
+            recent_ids=ArraySubquery(newest.values("pk")[:RECENT]),
         )
         .order_by("-created_at", "-pk")[:MAX_SHOWN]
     )
@@ -94,7 +99,10 @@ def list_endpoints(request: PageRequest) -> HttpResponse:
         (row, 100 * row.recent_states.count("delivered") // len(row.recent_states) if row.recent_states else None)
         for row in rows
     ]
-    return render(request, "accounts/webhooks.html", {"endpoints": shown})
+    ids = [pk for row, _percent in shown for pk in row.recent_ids]
+    recent = WebhookDelivery.objects.filter(pk__in=ids).select_related("event", "endpoint").defer("event__record")
+    context = {"endpoints": shown, "deliveries": recent.order_by(*NEWEST_FIRST)[:RECENT]}
+    return render(request, "accounts/webhooks.html", context)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))

@@ -23,7 +23,7 @@
 
   function now() { return new Date(Date.now() + clockOffset); }
   const seen = () => document.getElementById("seen");
-  const cards = () => [...document.querySelectorAll("#todo-cards > [data-order]")];
+  const cards = () => [...document.querySelectorAll("#todo-cards [data-order]")];
 
   // Settings of this browser, "on" or "off"
   function recall(name) {
@@ -391,7 +391,7 @@
     rememberFocus();
   });
   function rememberFocus() {
-    const card = document.activeElement.closest?.("#todo-cards > [data-order]");
+    const card = document.activeElement.closest?.("#todo-cards [data-order]");
     focused = card ? { id: document.activeElement.id, next: next(card) } : null;
   }
   document.addEventListener("htmx:afterSwap", (event) => {

@@ -39,11 +39,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The chart: rows are days with equal periods; a period past midnight stays in the row of its start."""
+    """The chart: rows are days with equal periods; a period past midnight stays in the row of its start.
+
+    `days` names the days of each row, and its times, which phones show instead of the chart.
+    """
 
     blocks: tuple[Block, ...]
     hours: tuple[tuple[str, str, bool], ...]
-    days: tuple[str, ...]
+    days: tuple[tuple[str, tuple[str, ...]], ...]
     height: int
 
     @classmethod
@@ -75,7 +78,9 @@ class Week:
             (f"{percent((hour - first) * 60)}%", f"{hour % 24:02d}", number % 2 == 0)
             for number, hour in enumerate(range(first, last + 1, step))
         )
-        return cls(blocks, hours, tuple(format_days(row) for row in rows), height=TOP + len(rows) * ROW)
+        times = (tuple(format_times(period) for period in periods if row[0] in period.weekdays) for row in rows)
+        days = tuple(zip(map(format_days, rows), times, strict=True))
+        return cls(blocks, hours, days, height=TOP + len(rows) * ROW)
 
 
 def group_days(periods: Sequence[ServicePeriod]) -> list[list[int]]:
@@ -126,7 +131,11 @@ def hours(request: PageRequest) -> HttpResponse:
     periods = list(ServicePeriod.objects.filter(venue=venue).order_by("first_seating", "name", "id")[:MAX_SHOWN])
     closures = Closure.objects.filter(venue=venue, last_date__gte=today.replace(day=1)).order_by("first_date", "id")
     closures = closures[:MAX_SHOWN]
+    rules = {(period.slot_min, period.pacing_covers, format_turns(period)) for period in periods}
     context = {
+        # What all periods have is said once.
+        "shared": periods[0] if len(periods) > 1 and len(rules) == 1 else None,
+        "shared_turns": format_turns(periods[0]) if periods else "",
         "periods": [
             (
                 period,

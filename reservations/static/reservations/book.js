@@ -14,7 +14,8 @@ const choose = document.getElementById("choose");
 const details = document.querySelector("form.details");
 const STORED = "booking-details";
 let timer = 0;
-choose?.addEventListener("change", () => {
+document.addEventListener("change", (event) => {
+  if (!choose?.contains(event.target) && event.target.id !== "day") return;
   clearTimeout(timer);
   // A date or number entered by keyboard or arrows changes several times in a row.
   timer = setTimeout(() => { if (choose.checkValidity()) choose.requestSubmit(); }, 300);

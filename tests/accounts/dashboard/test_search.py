@@ -117,8 +117,9 @@ def test_without_a_result_the_page_says_what_one_can_do_and_shows_the_newest_ord
         ("All guests", f"{home}/guests"),
     ]
     assert [(group.label, [hit.url for hit in group.hits]) for group in page.context["newest"]] == [
-        ("Orders", [f"{home}/orders/{order.public_id}" for order in orders[:5]])
+        ("Latest orders", [f"{home}/orders/{order.public_id}" for order in orders[:5]])
     ]
+    assert page.context["newest"][0].hits[0].details == "Ada · 2 \N{MULTIPLICATION SIGN} margherita · 13:00"
     # Only what the role may see and do.
     kitchen = ask(users.member(venue, "kitchen"), venue, "rossi")
     assert "New reservation" not in kitchen.content.decode()

@@ -27,9 +27,9 @@ def root(venue: Venue) -> str:
 
 def save(client: Client, venue: Venue, part: str, *, shown: dict[str, Any] | None = None, **fields: Any) -> Any:
     """Send one section; `shown` is what its form was opened with."""
-    sent = {f"{part}-{name}": value for name, value in fields.items()}
+    sent = {"section": part} | {f"{part}-{name}": value for name, value in fields.items()}
     sent |= {f"initial-{part}-{name}": value for name, value in (shown or {}).items()}
-    return client.post(f"{root(venue)}/save/{part}", sent)
+    return client.post(f"{root(venue)}/save", sent)
 
 
 def text(response: Any) -> str:
@@ -61,6 +61,21 @@ def test_a_section_is_stored_by_itself(manager: Client, venue: Venue) -> None:
     page = text(manager.get(root(venue)))
     assert "Restaurant: saved." in page
     assert NASTY not in page
+
+
+def test_sections_are_saved_together_or_not_at_all(manager: Client, venue: Venue) -> None:
+    sent = {f"details-{name}": value for name, value in DETAILS.items()}
+    sent |= {"section": ["details", "guests", "orders"], "guests-is_bookable_online": "on", "orders-currency": "euro"}
+    answer = manager.post(f"{root(venue)}/save", sent)
+    assert answer.status_code == 400
+    # The valid sections keep what was typed.
+    assert 'value="Via Roma 1"' in text(answer)
+    venue.refresh_from_db()
+    assert (venue.address, venue.is_bookable_online) == ("", False)
+    answer = manager.post(f"{root(venue)}/save", sent | {"orders-currency": "EUR"}, follow=True)
+    assert "Restaurant, Booking page, Orders: saved." in text(answer)
+    venue.refresh_from_db()
+    assert (venue.address, venue.is_bookable_online) == ("Via Roma 1", True)
 
 
 def test_form_error_is_shown_at_its_field_and_the_input_is_preserved(manager: Client, venue: Venue) -> None:

@@ -58,14 +58,14 @@ def developer(venue: Venue) -> Client:
 def test_lists_cost_the_same_for_one_and_for_many(developer: Client, venue: Venue) -> None:
     first = endpoint(venue)
     builders.event(venue)
-    # Session, user, venue, part; the endpoints; other venues.
-    assert queries(developer, root(venue)) == 6
+    # Session, user, venue, part; the endpoints, the newest deliveries; other venues.
+    assert queries(developer, root(venue)) == 7
     # The same, with the endpoint and its deliveries.
     assert queries(developer, page_of(first)) == 7
     for number in range(8):
         endpoint(venue, f"{URL}/{number}")
     builders.event(venue, times=8)
-    assert queries(developer, root(venue)) == 6
+    assert queries(developer, root(venue)) == 7
     assert queries(developer, page_of(first)) == 7
 
 
@@ -95,6 +95,25 @@ def test_list_says_how_much_was_delivered_and_enables_what_is_disabled(developer
     assert f'action="{page_of(row)}/switch"' in page
     # Who has disabled it knows why.
     assert "disabled manually" not in text(developer.get(page_of(row)))
+
+
+def test_the_newest_deliveries_of_all_endpoints_are_listed_and_failed_ones_stand_out(
+    developer: Client, venue: Venue
+) -> None:
+    rows = [endpoint(venue, f"{URL}/{number}") for number in range(2)]
+    builders.event(venue, times=6)
+    newest = WebhookDelivery.objects.order_by("-created_at", "-pk")
+    failed = newest[0]
+    WebhookDelivery.objects.filter(pk=failed.pk).update(
+        state="failed", next_attempt_at=None, failed_at=timezone.now(), attempts=5, last_error="connection refused"
+    )
+    response = developer.get(root(venue))
+    shown = list(response.context["deliveries"])
+    assert shown == list(newest[:10])
+    assert {delivery.endpoint for delivery in shown} == set(rows)
+    page = text(response)
+    assert f'<tr class="failed"><td class="title"><a href="{page_of(failed.endpoint)}/{failed.pk}">' in page
+    assert "connection refused" in page
 
 
 @pytest.mark.exhaustive

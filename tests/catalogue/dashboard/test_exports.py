@@ -236,7 +236,12 @@ def test_without_a_wallet_the_page_says_what_to_do(venue: Venue) -> None:
         assert page.count("Enterprise only") == 1
         assert "Link a wallet" in page
     assert "New export" not in page_text(users.member(venue).get(at(venue)))
-    assert 'value="menus" required checked' in users.member(venue).get(at(venue, "/new")).content.decode()
+    form = users.member(venue).get(at(venue, "/new")).content.decode()
+    assert 'value="menus" required checked' in form
+    # The others are of a higher tier.
+    assert 'value="reviews" required disabled' in form
+    listed = users.member(venue).get(at(venue)).content.decode()
+    assert ("?dataset=menus" in listed, "?dataset=reviews" in listed) == (True, False)
 
 
 def test_without_a_wallet_an_export_is_quoted_and_not_ordered(venue: Venue) -> None:

@@ -319,7 +319,8 @@ def test_a_tap_accepts_an_order_the_next_makes_it_ready_and_each_is_taken_back(v
     assert f'name="ready" value="{key} 2"' in accepted
     assert f'name="undo" value="{key} received 2" id="undo"' in accepted
     ready = tap(kitchen, venue, ready=f"{key} 2").content.decode()
-    assert '<span class="ticket-stage ready">Ready</span>' in ready
+    assert 'Ready <span class="badge good">1</span>' in ready
+    assert 'To do <span class="badge info">0</span>' in ready
     assert f'id="next-{key}"' not in ready
     for version, stage in ((3, "accepted"), (4, "received")):
         undone = tap(kitchen, venue, undo=f"{key} {stage} {version}").content.decode()

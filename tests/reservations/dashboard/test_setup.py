@@ -211,7 +211,8 @@ def test_what_goes_on_after_midnight_stays_in_the_row_of_its_evening(venue: Venu
 )
 def test_days_with_equal_periods_are_one_row_of_the_chart(venue: Venue, weekdays: list[int], rows: list[str]) -> None:
     week = Week.of([builders.period(venue, weekdays=weekdays)])
-    assert list(week.days) == rows
+    assert [days for days, _times in week.days] == rows
+    assert week.days[0][1] == ("18:00 to 22:00",)
     assert len(week.blocks) == 1
 
 
