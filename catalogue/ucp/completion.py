@@ -354,4 +354,4 @@ def finish_placed(*, now: datetime) -> None:
         try:
             finish(session, now=now, is_refused=True)
         except Exception:
-            logger.exception("%s was not finished", session.public_id)
+            logger.exception("the checkout of the order %s was not finished", session.order_id)

@@ -1,15 +1,14 @@
 """The payment handlers: USDC by x402, and paying at the venue."""
 
-import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from accounts.models import Venue
+from catalogue.agent_discovery import domain_names
 from catalogue.ucp.protocol import VERSION
 from framework.api.urls import public_url
 from orders.ordering_page import links
@@ -20,18 +19,14 @@ X402 = "x402"
 PAY_AT_VENUE = "pay_at_venue"
 SPEC = "/docs/ucp"
 USDC_LABEL = "usdc"
+# In reverse order: `com.example`, and no IP address.
+DOMAIN = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+")
 
 
 def namespace() -> str:
     """Return the domain of this installation in reverse order, the authority over the names of its handlers."""
-    host = (urlsplit(settings.PUBLIC_BASE_URL).hostname or "localhost").encode("idna").decode()
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        name = ".".join(reversed(host.split(".")))
-    else:
-        name = "localhost"
-    return f"{name}.tablewire" if re.fullmatch(r"[a-z][a-z0-9-]*", name) else name
+    name = domain_names.namespace(domain_names.host())
+    return name if DOMAIN.fullmatch(name) else "localhost.tablewire"
 
 
 def describe_handlers(*, takes_usdc: bool, labels: Sequence[str], challenge: Any = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from orders.models import CheckoutSession
 
 @admin.register(CheckoutSession)
 class CheckoutSessionAdmin(ReadOnlyAdmin):
-    """Sessions, without the contacts in them and without their ids, which are secrets."""
+    """Sessions, without the contacts in them."""
 
     list_display = ["created_at", "venue", "agent", "state_badge", "order", "expires_at"]
     list_select_related = ["venue", "order"]

@@ -97,7 +97,8 @@ class CheckoutSession(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.public_id
+        # Without the id, which is a secret.
+        return f"Checkout of {self.created_at:%Y-%m-%d %H:%M}"
 
     def has_expired(self, now: datetime) -> bool:
         """Whether it was not completed in time."""

@@ -214,7 +214,7 @@ def sign(checkout: Mapping[str, Any], wallet: Wallet) -> dict[str, Any]:
 
 
 def pizzeria(*, takes_usdc: bool = True, **fields: Any) -> Menu:
-    """The menu of a venue whose page is open and takes USDC: a pizza with sizes and extras, and a menu with a drink."""
+    """The menu of a venue whose page is open: a pizza with sizes and extras, and a menu with a drink."""
     venue = builders.venue("Pizzeria", timezone="Europe/Rome", currency="EUR", address="Via Roma 1, Roma")
     usdc = {"takes_usdc": True, "usdc_price": USDC_PRICE} if takes_usdc else {}
     OrderingSettings.objects.create(venue=venue, is_page_open=True, **usdc, **fields)
@@ -228,4 +228,3 @@ def pizzeria(*, takes_usdc: bool = True, **fields: Any) -> Menu:
     drink = builders.modifier_group(menu, "drink", {"cola": "0.00"}, menu.items.get(ref="menu"), min_choices=1)
     drink.modifiers.filter(ref="cola").update(nested_group=ice)
     return menu
-
