@@ -173,7 +173,7 @@ def describe_fulfillment(assessment: Assessment) -> dict[str, Any]:
         return {"available_methods": [available]}
     options, selected = assessment.list_options()
     requested = assessment.content.get("requested_at")
-    method = {
+    method: dict[str, Any] = {
         "id": PICKUP,
         "type": Fulfilment.PICKUP.value,
         "destination": {"type": "business_location", **describe_establishment(assessment.venue)},

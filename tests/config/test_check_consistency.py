@@ -253,7 +253,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
             """ 'completed', '{"instrument": {"handler_id": "x402"}}', id, '', now(), now(), now(), now()"""
             " FROM orders_order WHERE id = FIRST_ORDER",
         ],
-        "its checkout session is completed, and the order is pending and not to be paid in USDC",
+        "its checkout session is completed, and the order is completed and not to be paid in USDC",
     ),
     "a payment that moved untold": (
         "payment_event",

@@ -47,17 +47,17 @@ class Dish(BaseModel):
     note: str | None = None
 
 
-class FoodLine(LineItem):
+class FoodLine(LineItem):  # type: ignore[misc]
     dish: Dish
 
 
-class FoodOrder(OrderConfirmation):
+class FoodOrder(OrderConfirmation):  # type: ignore[misc]
     tracking_url: AnyUrl
 
 
-class FoodCheckout(Checkout):
+class FoodCheckout(Checkout):  # type: ignore[misc]
     food_establishment: LocationSummary
-    line_items: list[FoodLine]  # type: ignore[assignment]
+    line_items: list[FoodLine]
     order: FoodOrder | None = None
 
 

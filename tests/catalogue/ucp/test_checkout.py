@@ -461,7 +461,11 @@ def test_an_instrument_that_cannot_be_used_is_refused(agent: Agent, menu: Menu, 
 
 
 def test_members_that_are_not_ours_are_ignored(agent: Agent, menu: Menu) -> None:
-    more = {"context": {"address_country": "IT"}, "signals": {}, "com.example.loyalty": {"tier": "gold"}}
+    more: dict[str, Any] = {
+        "context": {"address_country": "IT"},
+        "signals": {},
+        "com.example.loyalty": {"tier": "gold"},
+    }
     assert agent.create(menu.venue, **more)["status"] == "ready_for_complete"
 
 
