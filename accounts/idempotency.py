@@ -14,7 +14,7 @@ from uuid import UUID
 import orjson
 import psycopg
 from django.db import OperationalError, transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -107,7 +107,7 @@ class StoredResponse:
 
 
 def respond_once(
-    request: Request, *, scope: str, effect: Callable[[], HttpResponse], secret: str | None = None
+    request: HttpRequest | Request, *, scope: str, effect: Callable[[], HttpResponse], secret: str | None = None
 ) -> HttpResponse:
     """Return the response of `effect`, which runs once for each Idempotency-Key of the scope.
 
@@ -121,14 +121,7 @@ def respond_once(
     key = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if key is None:
         return effect()
-    if not re.fullmatch(KEY_PATTERN, key):
-        raise InvalidRequest(f"`{HEADER}` must be 1 to 255 visible ASCII characters.", param=HEADER)
-    call = IdempotentRequest(
-        scope=scope,
-        key=key,
-        operation=f"{request.method} {request.path.rstrip('/')}",
-        body_sha256=hashlib.sha256(read_body(request)).digest(),
-    )
+    call = identify_request(request, scope=scope, key=key)
 
     def run_effect() -> StoredResponse:
         response = effect()
@@ -141,6 +134,18 @@ def respond_once(
     stored = run_once(call, run_effect)
     return HttpResponse(
         stored.body, content_type=JSONRenderer.media_type, status=stored.status, headers=dict(stored.headers)
+    )
+
+
+def identify_request(request: HttpRequest | Request, *, scope: str, key: str) -> IdempotentRequest:
+    """Return the identity of a request with this key. Raises InvalidRequest for a malformed key."""
+    if not re.fullmatch(KEY_PATTERN, key):
+        raise InvalidRequest(f"`{HEADER}` must be 1 to 255 visible ASCII characters.", param=HEADER)
+    return IdempotentRequest(
+        scope=scope,
+        key=key,
+        operation=f"{request.method} {request.path.rstrip('/')}",
+        body_sha256=hashlib.sha256(read_body(request)).digest(),
     )
 
 

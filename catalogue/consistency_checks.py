@@ -11,6 +11,7 @@ from catalogue.models import Export, ExportPart
 from framework.consistency import Checks, Finding, query
 from framework.public_ids import encode
 from orders.models import Order
+from orders.models.orders import PREFIX as ORDER
 from payments.models import Payment
 
 SEATS = """
@@ -55,6 +56,23 @@ ORDER_PAYMENTS = """
         OR (payment.state = 'settled' AND placed.id IS NOT NULL)
         OR (placed.payment_state = 'paid' AND placed.status = 'cancelled')
         OR (placed.payment_state = 'refunded' AND payment.state <> 'refunded')
+    ORDER BY 1
+"""
+
+
+CHECKOUTS = """
+    SELECT placed.id, concat('its checkout session is ', session.state, ', and the order is ', placed.status, ' and ',
+        coalesce(nullif(placed.payment_state, ''), 'not to be paid in USDC'))
+    FROM orders_checkoutsession AS session JOIN orders_order AS placed ON placed.id = session.order_id
+    WHERE (session.state = 'placed' AND session.updated_at < now() - interval '15 minutes'
+            AND NOT EXISTS (
+                SELECT FROM payments_payment AS payment
+                WHERE payment.products @> ARRAY['order']::varchar[] AND payment.delivered_at IS NULL
+                    AND payment.state IN ('claimed', 'unknown', 'settled')
+            ))
+        OR (session.state = 'completed' AND session.content -> 'instrument' ->> 'handler_id' = 'x402'
+            AND placed.payment_state NOT IN ('paid', 'refund_due', 'refunded'))
+        OR placed.venue_id <> session.venue_id
     ORDER BY 1
 """
 
@@ -108,5 +126,6 @@ def run_checks(now: datetime) -> Checks:
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
         "deposits": query("deposits", DEPOSITS, subject=partial(encode, "pay")),
         "order_payments": check_order_payments(),
+        "checkout_sessions": query("checkout_sessions", CHECKOUTS, subject=partial(encode, ORDER)),
         "export_parts": check_exports(now=now),
     }

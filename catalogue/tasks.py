@@ -20,6 +20,7 @@ from catalogue.places import cuisine_merge, neighborhoods
 from catalogue.read_model import rebuild
 from catalogue.reviews import aggregates
 from catalogue.search import rank_refresh
+from catalogue.ucp import completion as checkouts
 from framework.tasks.dispatch import enqueue
 
 # A worker keeps the snapshot of an export open for its next task, even if that is of another export.
@@ -64,6 +65,11 @@ def clean_up_exports(**_: Any) -> None:
 def reconcile_deposits(**_: Any) -> None:
     """Refund deposits that have booked nothing, and return those of reservations that are over."""
     deposits.reconcile(now=timezone.now())
+
+
+@shared_task(name="catalogue.tasks.finish_checkouts")
+def finish_checkouts(**_: Any) -> None:
+    checkouts.finish_placed(now=timezone.now())
 
 
 @shared_task(name="catalogue.tasks.reconcile_order_payments")

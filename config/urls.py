@@ -11,6 +11,8 @@ from catalogue import mcp
 from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, llms_full, page, well_known
 from catalogue.mcp.server_card import install, serve_card, serve_catalog, serve_registry_entry
+from catalogue.ucp import protocol as ucp
+from catalogue.ucp.profile import serve_profile
 from config import metrics
 from config.website import crawlers, docs, legal, mailbox, reference, status
 from config.website.landing import landing
@@ -93,6 +95,8 @@ urlpatterns = [
     # Read by indexes of x402.
     path("openapi.json", schema.serve_document, {"name": "data", "additions": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
+    path(".well-known/ucp", serve_profile),
+    path(f"{ucp.PATH.strip('/')}/", include("catalogue.ucp.urls")),
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),

@@ -9,12 +9,13 @@ import orjson
 from django.conf import settings
 from django.db import connection
 from django.db.models import Q
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Lower
 
 from accounts.models import ApiKey, IdempotentCall, Venue
 from framework.db.sql_files import read_sql
 from framework.errors import InvalidRequest
-from orders.models import Order
+from orders.models import CheckoutSession, Order
 
 ERASE = read_sql("orders", "erase_contacts")
 ERASE_EXPIRED = ERASE.format(
@@ -49,6 +50,7 @@ def erase_contacts_of(venue: Venue, contacts: Collection[str]) -> None:
         cursor.execute(ERASE_GIVEN, {"ids": [order.pk for order in rows], "batch": len(rows)})
     for order in rows:
         erase_stored_answers(order)
+    erase_checkouts(venue, contacts, rows)
 
 
 def erase_stored_answers(order: Order) -> None:
@@ -66,6 +68,21 @@ def erase_stored_answers(order: Order) -> None:
             record["fulfilment"]["contact"] = None
             record["items"] = [line | {"notes": ""} for line in record["items"]]
             IdempotentCall.objects.filter(pk=call.pk).update(body=orjson.dumps(record))
+
+
+def erase_checkouts(venue: Venue, contacts: Collection[str], orders: Collection[Order]) -> None:
+    """Delete a guest's checkout sessions at the venue, and the stored answers of their calls. Three queries."""
+    sessions = CheckoutSession.objects.filter(venue=venue).annotate(
+        phone=KeyTextTransform("phone_number", KeyTransform("buyer", "content")),
+        email=Lower(KeyTextTransform("email", KeyTransform("buyer", "content"))),
+    )
+    found = list(sessions.filter(Q(phone__in=contacts) | Q(email__in=contacts) | Q(order__in=orders)))
+    if found:
+        # By the id in the path of the call or of its answer.
+        ids = "|".join(session.public_id for session in found)
+        calls = IdempotentCall.objects.filter(scope__startswith="ucp-")
+        calls.filter(Q(operation__regex=ids) | Q(headers__Location__regex=ids)).delete()
+        CheckoutSession.objects.filter(pk__in=[session.pk for session in found]).delete()
 
 
 def erase_expired_contacts(*, now: datetime) -> int:

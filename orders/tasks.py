@@ -7,9 +7,11 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from framework.db.batched_delete import delete_in_batches
 from framework.tasks.dispatch import enqueue
 from orders import capacity, contact_retention, ticket_printing
 from orders.menu import photos
+from orders.models import CheckoutSession
 
 # Of the periodic task print_tickets
 PRINT_INTERVAL_S = 5
@@ -28,6 +30,12 @@ def erase_expired_contacts(**_: Any) -> None:
 @shared_task(name="orders.tasks.delete_past_slots")
 def delete_past_slots(**_: Any) -> None:
     capacity.delete_past_slots(now=timezone.now())
+
+
+@shared_task(name="orders.tasks.delete_past_checkouts")
+def delete_past_checkouts(**_: Any) -> None:
+    """Delete checkout sessions, with the contacts in them, that nobody needs any more."""
+    delete_in_batches(CheckoutSession.objects.past(now=timezone.now()).order_by("pk"))
 
 
 @shared_task(name="orders.tasks.print_tickets")

@@ -2,7 +2,8 @@
 
 - caller: `caller_of`, `Caller` and the tiers; DataViewSet authenticates a view of the data API
 - price: `load_price_list`, `current_prices`, `is_free_by_plan`
-- payment: `parse_proof` or `parse_mcp_proof`, then `collect_payment`, which returns a Receipt or raises the refusal
+- payment: `parse_proof`, `parse_mcp_proof` or `parse_proof_field`, then `collect_payment`, which returns a Receipt or
+  raises the refusal; `check_authorization` before something that cannot be undone
 - demo wallets of the embedded chain: `find_demo_wallet`, `sign_payment`
 - delivery: PaidResponse or `mark_delivered`; `deliver` in the transaction that makes the goods
 - entitlement by an earlier payment: `read_receipt_token`
@@ -12,8 +13,8 @@
 from payments.api.payments import PaymentParameters
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
+from payments.checkout import check_authorization, is_free_by_plan
 from payments.checkout import collect as collect_payment
-from payments.checkout import is_free_by_plan
 from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired
 from payments.checkout.presented import find_presented, is_presented, is_presenter, list_pending
 from payments.dashboard.account_summary import build_caller, list_addresses, list_wallets
@@ -47,7 +48,13 @@ from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier
 from payments.tiers.ladder import describe_ladder
 from payments.tiers.terms import STANDARD, job_queue
 from payments.wallets.demo_wallets import DemoWallet, find_demo_wallet, sign_payment
-from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired, TransactionNotFound
+from payments.x402.challenges import (
+    CALLER_HEADERS,
+    PaymentAlreadyUsed,
+    PaymentRequired,
+    TransactionNotFound,
+    describe_challenge,
+)
 from payments.x402.proofs import (
     PAYMENT_META,
     Authorization,
@@ -56,6 +63,7 @@ from payments.x402.proofs import (
     TransactionProof,
     parse_mcp_proof,
     parse_proof,
+    parse_proof_field,
 )
 from payments.x402.purchase import Purchase
 from payments.x402.receipts import PaidResponse, Receipt, mark_delivered, read_receipt_token

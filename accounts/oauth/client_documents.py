@@ -10,23 +10,18 @@ import ssl
 from datetime import datetime, timedelta
 from typing import Any
 
-import httpcore
-import orjson
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
+from accounts.json_documents import UnreadableDocument, read_document
 from accounts.models import OAuthApp
 from accounts.oauth.registration import InvalidClientMetadata, parse_metadata
-from accounts.webhooks import address_limit, ssrf_guard
-from accounts.webhooks.http_client import get_ssl_context
+from accounts.webhooks import ssrf_guard
 from framework.api.rate_limits import counter
 from framework.errors import ApiError
-from framework.resilience.deadline import Deadline
 
 logger = logging.getLogger("tablewire.api")
 
-MAX_BYTES = 16 * 1024
-TIMEOUT_S = 4.0
 # A document is read again after this time; the last good one applies while it cannot be read.
 MAX_AGE = timedelta(hours=1)
 # A failure is remembered, so that a wrong URL does not make us knock again and again.
@@ -35,10 +30,6 @@ RETRY_AFTER_S = 60
 MAX_READS = 20
 USER_AGENT = "Tablewire-OAuth/1"
 POLICY = "oauth-documents"
-
-
-class UnreadableDocument(Exception):
-    """The URL, its answer or the document is not acceptable. The message is for the log."""
 
 
 def is_document_url(client_id: str) -> bool:
@@ -59,7 +50,7 @@ def find_app(
 ) -> OAuthApp | None:
     """Return the app of a document, which is read unless it was read within MAX_AGE; None if it is unacceptable.
 
-    Call it outside of a transaction: it waits for the network for TIMEOUT_S at most.
+    Call it outside of a transaction: it waits for the network for json_documents.TIMEOUT_S at most.
     """
     app = OAuthApp.objects.filter(document_url=url).first()
     if app is not None and app.document_read_at is not None and now - app.document_read_at < MAX_AGE:
@@ -71,7 +62,7 @@ def find_app(
     if counted.count > MAX_READS:
         return app
     try:
-        values = read_document(url, resolver=resolver, ssl_context=ssl_context or get_ssl_context())
+        values = read_document(url, user_agent=USER_AGENT, policy=POLICY, resolver=resolver, ssl_context=ssl_context)
         if values.get("client_id") != url:
             raise UnreadableDocument("the document has another client_id than its URL")
         return store_app(url, values, now=now)
@@ -96,33 +87,3 @@ def store_app(url: str, values: dict[str, Any], *, now: datetime) -> OAuthApp:
         # A concurrent request has stored the same document.
         app = OAuthApp.objects.get(document_url=url)
     return app
-
-
-def read_document(url: str, *, resolver: ssrf_guard.Resolver, ssl_context: ssl.SSLContext) -> dict[str, Any]:
-    """Return the JSON object at the URL. Follows no redirect. Raises UnreadableDocument."""
-    guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(TIMEOUT_S), resolver=resolver, policy=POLICY)
-    headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
-    try:
-        target = ssrf_guard.parse_url(url)
-        with (
-            httpcore.ConnectionPool(ssl_context=ssl_context, network_backend=guard) as connections,
-            connections.stream("GET", target, headers=list(headers.items())) as response,
-        ):
-            if response.status != 200:
-                raise UnreadableDocument(f"it was answered with {response.status}")
-            content = b""
-            for chunk in response.iter_stream():
-                content += chunk
-                if len(content) > MAX_BYTES:
-                    raise UnreadableDocument(f"it is larger than {MAX_BYTES} bytes")
-    except (OSError, ssrf_guard.AddressForbidden, address_limit.AddressBusy, ApiError) as error:
-        raise UnreadableDocument(str(error)) from error
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
-        raise UnreadableDocument(type(error).__name__) from error
-    try:
-        values = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        raise UnreadableDocument("it is no JSON") from error
-    if not isinstance(values, dict):
-        raise UnreadableDocument("it is no JSON object")
-    return values

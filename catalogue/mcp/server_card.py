@@ -6,17 +6,15 @@ catalog is an AI Catalog 1.0. Neither lists tools: clients read them after they 
 """
 
 import base64
-import ipaddress
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import orjson
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.csrf import csrf_exempt
 
+from catalogue.agent_discovery.domain_names import host, namespace
 from catalogue.agent_discovery.x402_manifest import CARD, MCP
 from catalogue.mcp.server import SERVER
 from framework.api import cacheable_documents, error_handler
@@ -29,22 +27,6 @@ CARD_TYPE = "application/mcp-server-card+json"
 CATALOG_TYPE = "application/ai-catalog+json"
 # The documents change with a new version of the server only.
 CACHE_CONTROL = "public, max-age=3600"
-INVALID_HOST_CHARACTERS = re.compile(r"[^a-z0-9.-]")
-
-
-def host() -> str:
-    """The public host name, with the characters that server names may have."""
-    name = (urlsplit(settings.PUBLIC_BASE_URL).hostname or "localhost").encode("idna").decode()
-    return INVALID_HOST_CHARACTERS.sub("-", name)
-
-
-def namespace(domain: str) -> str:
-    """A domain in reverse order: `com.example.api`. IP addresses are unchanged."""
-    try:
-        ipaddress.ip_address(domain)
-    except ValueError:
-        return ".".join(reversed(domain.split(".")))
-    return domain
 
 
 def card() -> dict[str, Any]:

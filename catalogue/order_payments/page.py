@@ -19,7 +19,7 @@ from accounts.models import Venue
 from catalogue.order_payments import payment
 from catalogue.order_payments.payment import OrderNotPayable
 from framework.api.error_handler import error_response
-from framework.api.rate_limits.middleware import RateLimitExceeded, count_within_an_hour
+from framework.api.rate_limits.middleware import RateLimitExceeded
 from framework.errors import ApiError
 from framework.resilience.deadline import response_deadline
 from orders.models import Order
@@ -41,8 +41,6 @@ from payments.interface import (
 )
 
 TEMPLATE = "catalogue/order_payment.html"
-# Of payments of one order; each costs a few requests to the chain.
-MAX_PER_HOUR = 60
 FORM_FIELD = "transaction"
 
 
@@ -76,7 +74,7 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
         headers = {"Cache-Control": "no-store", "Vary": ", ".join(CALLER_HEADERS)}
         if proof is not None or order.payment_state != Order.PaymentState.PAID:
             if proof is not None:
-                count_attempt(order)
+                payment.count_attempt(order)
             receipt = payment.pay(
                 order,
                 caller=identify_caller(request, now=now),
@@ -122,15 +120,11 @@ def take_transaction(request: HttpRequest, order: Order, context: dict[str, Any]
             raise InvalidPayment("This is no hash.")
         if payment.has_paid(order, proof):
             return redirect(context["order_page"])
-        count_attempt(order)
+        payment.count_attempt(order)
         payment.pay(order, caller=anonymous_caller(request), proof=proof, now=timezone.now())
     except ApiError as refusal:
         return answer(request, context | {"error": explain(refusal)}, status=409)
     return redirect(context["order_page"])
-
-
-def count_attempt(order: Order) -> None:
-    count_within_an_hour("order-payment", str(order.pk), limit=MAX_PER_HOUR, what="payments of this order")
 
 
 def explain(refusal: ApiError) -> str:

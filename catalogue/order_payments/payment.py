@@ -21,6 +21,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.models import Account
+from framework.api.rate_limits.middleware import count_within_an_hour
 from framework.errors import ApiError, ErrorCode
 from orders import commands
 from orders.models import Order, Orders
@@ -49,6 +50,8 @@ logger = logging.getLogger("tablewire.worker")
 
 State = Order.PaymentState
 BATCH_SIZE = 100
+# Of payments of one order; each costs a few requests to the chain.
+MAX_PER_HOUR = 60
 
 
 class OrderNotPayable(ApiError):
@@ -72,6 +75,11 @@ class OtherPaymentPending(ApiError):
             "Another payment of this order is being settled. This request has charged nothing: ask again.",
             headers={"Retry-After": "2", "Cache-Control": "no-store"},
         )
+
+
+def count_attempt(order: Order) -> None:
+    """Count an attempt to pay the order. Raises RateLimitExceeded."""
+    count_within_an_hour("order-payment", str(order.pk), limit=MAX_PER_HOUR, what="payments of this order")
 
 
 def purchase_of(order: Order) -> Purchase:

@@ -53,14 +53,14 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 }
 # Any page may call the APIs. They ignore cookies, so no page can act for a signed-in user.
 CORS_URLS_REGEX = (
-    r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json|oauth/(?:token|revoke|register))(/|$)"
+    r"^/(api|v1|mcp|ucp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json|oauth/(?:token|revoke|register))(/|$)"
 )
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 CORS_ALLOW_HEADERS = [
     *("authorization", "content-type", "idempotency-key", "tablewire-venue", "if-match", "if-none-match"),
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),
-    *("range", "if-range"),
+    *("range", "if-range", "ucp-agent", "request-id"),
     *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id"),
     # Official x402 browser clients send it with a payment.
     "access-control-expose-headers",
@@ -71,6 +71,9 @@ CORS_EXPOSE_HEADERS = [
     *("Idempotent-Replayed", "X-Request-Id", "X-Tier", "WWW-Authenticate", "Allow"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
 ]
+
+# The Universal Commerce Protocol: food is a draft (docs/ucp.md).
+UCP_ENABLED = env.flag("UCP_ENABLED", False)
 
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
 MAX_BODY_BYTES = 1024 * 1024

@@ -208,7 +208,7 @@ class Run:
             self.demo_wallets = wallets.derive_demo_wallets(stack.chain.password)
         defaults = {**stack.environment(), "PUBLIC_BASE_URL": self.base_url, "ALLOWED_HOSTS": ",".join(sorted(hosts))}
         if not is_public():
-            defaults["MAILBOX_DIR"] = str(self.state_dir / "mail")
+            defaults |= {"MAILBOX_DIR": str(self.state_dir / "mail"), "UCP_ENABLED": "true"}
         configured = {name: value for name, value in os.environ.items() if value}
         fixed = {"TABLEWIRE_STATE_DIR": str(self.state_dir), OWNER: str(self.state_dir), "PYTHONUNBUFFERED": "1"}
         return defaults | configured | bytecode_variables(self.state_dir) | fixed

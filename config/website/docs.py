@@ -48,7 +48,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
         *("tiers", "exports", "ledger", "reports", "pages"),
     ),
-    "Agent builder": ("quickstart-agent-builder", "mcp", "checkout"),
+    "Agent builder": ("quickstart-agent-builder", "mcp", "ucp", "checkout"),
     "Operator": (
         *("quickstart-operator", "settings", "architecture", "back-office", "markets", "importing", "prices"),
         *("facilitator", "auditing", "backup", "observing", "scaling", "speed", "fast-path", "changing-tables"),

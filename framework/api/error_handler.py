@@ -28,6 +28,7 @@ API_PREFIXES = (
     "/api",
     "/v1",
     "/mcp",
+    "/ucp",
     "/.well-known",
     "/oauth/token",
     "/oauth/revoke",

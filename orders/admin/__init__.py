@@ -1,3 +1,3 @@
 """The back office of orders and menus."""
 
-from orders.admin import menus, modifier_groups, orders, settings
+from orders.admin import checkout_sessions, menus, modifier_groups, orders, settings

@@ -86,6 +86,28 @@ def _read_choice(row: Sequence[Any]) -> Choice:
     )
 
 
+def nest(groups: Groups, item: str, refs: Sequence[str]) -> list[dict[str, Any]]:
+    """Return modifiers that a flat list of ids chooses, as an order takes them: `[{id, modifiers: [{id}]}]`.
+
+    An id that no group of the dish has belongs to the first chosen modifier that asks for it and does not have it.
+    An id that belongs nowhere stays on top, where `Resolver` says what is wrong with it.
+    """
+    own = {
+        ref: choice for group in groups.values() if item in group.positions for ref, choice in group.choices.items()
+    }
+    chosen: list[dict[str, Any]] = [{"id": ref, "modifiers": []} for ref in refs if ref in own]
+    for ref in (ref for ref in refs if ref not in own):
+        for each in chosen:
+            choice = own.get(each["id"])
+            nested = groups.get(choice.nested_group) if choice and choice.nested_group else None
+            if nested and ref in nested.choices and {"id": ref} not in each["modifiers"]:
+                each["modifiers"].append({"id": ref})
+                break
+        else:
+            chosen.append({"id": ref, "modifiers": []})
+    return chosen
+
+
 def accept_any(asked: Sequence[Mapping[str, Any]]) -> tuple[ChosenModifier, ...]:
     """Return the modifiers of a line of a venue without a menu, which takes any."""
     return tuple(ChosenModifier(each["id"], modifiers=accept_any(each.get("modifiers", ()))) for each in asked)

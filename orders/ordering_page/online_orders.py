@@ -1,7 +1,8 @@
-"""Orders of the ordering page: the form token, the limits, and the order itself."""
+"""Orders of guests: the form token of the ordering page, the limits of guests, and the order itself."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -25,6 +26,9 @@ from orders.ordering_page.hours import Hours
 from orders.serializers import NewOrder
 
 CHANNEL = "page"
+# Orders that agents place for guests (catalogue.ucp), with the same limits.
+AGENT_CHANNEL = "agent"
+CHANNELS = (CHANNEL, AGENT_CHANNEL)
 # Open orders of one phone at one venue; nothing is paid before the handover.
 MAX_OPEN = 5
 # From one IP address at one venue: the guests of a restaurant share that of its wireless network.
@@ -115,42 +119,77 @@ def place_order(
     commands.place_order; then nothing is stored or counted.
     """
     key = validate_form_token(form, venue=venue, now=now)
-    shape = NewOrder(data=dict(body))
-    if not shape.is_valid():
-        raise invalid_request(list(flatten_detail(shape.errors)))
-    settings = find_settings(venue)
+    values = validate_body(body)
     call = identify(venue, body, key)
 
     def effect() -> idempotency.StoredResponse:
-        phone = shape.validated_data["fulfilment"]["contact"]["phone"]
-        # Of the page only: each order of the venue waits for the number of the one before in any case.
-        VENUE_LOCK.acquire(venue.pk)
-        requested_at = shape.validated_data["fulfilment"].get("requested_at")
-        check_open(settings, hours, requested_at=requested_at, now=now)
-        check_waiting(venue, settings, now=now)
-        is_open = {"status": Order.Status.PENDING, "channel": CHANNEL, "contact_phone": phone}
-        if Order.objects.of(venue).filter(**is_open).count() >= MAX_OPEN:
-            raise TooManyOrders(f"{MAX_OPEN} orders of this phone are open.", param="fulfilment.contact.phone")
-        record = commands.place_order(
-            venue,
-            now=now,
-            actor="guest",
-            usdc_price=find_usdc_price(settings),
-            expected_total=expected_total,
-            **shape.validated_data,
+        record = place_within_limits(
+            venue, values=values, hours=hours, prep_minutes=prep_minutes, expected_total=expected_total, now=now
         )
-        promised_at = parse_datetime(record["promised_at"] or "")
-        is_late = promised_at and not hours.includes_promise(promised_at, now=now, prep_minutes=prep_minutes)
-        if requested_at is None and is_late:
-            raise OutsideOpeningHours("The kitchen closes before.", param=capacity.PARAM)
         return idempotency.StoredResponse(body=record["id"].encode(), status=201)
 
     if stored := idempotency.find_response(call):
         return stored.body.decode()
+    with limited_by_address(venue, address):
+        return idempotency.run_once(call, effect).body.decode()
+
+
+def validate_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a body in the shape of `POST /orders`. Raises InvalidRequest."""
+    shape = NewOrder(data=dict(body))
+    if not shape.is_valid():
+        raise invalid_request(list(flatten_detail(shape.errors)))
+    return dict(shape.validated_data)
+
+
+@contextmanager
+def limited_by_address(venue: Venue, address: str) -> Iterator[None]:
+    """Count an attempt of this address at the venue, and an order unless the block raises an ApiError.
+
+    Raises RateLimitExceeded.
+    """
     caller = f"{venue.pk} {address}"
     count_within_an_hour("ordering-page-attempts", caller, limit=MAX_ATTEMPTS_PER_HOUR, what="attempts")
     with successes_within_an_hour("ordering-page", caller, limit=MAX_PER_HOUR, what="orders"):
-        return idempotency.run_once(call, effect).body.decode()
+        yield
+
+
+def place_within_limits(
+    venue: Venue,
+    *,
+    values: Mapping[str, Any],
+    hours: Hours,
+    prep_minutes: int,
+    expected_total: Decimal | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """Place an order of a guest by the limits of the page; return its record. Call it in a transaction.
+
+    `values` are those of `validate_body`, with the phone of the contact. Raises TooManyOrders, PagePaused,
+    TooManyWaiting, OutsideOpeningHours, and the errors of commands.place_order.
+    """
+    settings = find_settings(venue)
+    requested_at = values["fulfilment"].get("requested_at")
+    # Of guests only: each order of the venue waits for the number of the one before in any case.
+    VENUE_LOCK.acquire(venue.pk)
+    check_open(settings, hours, requested_at=requested_at, now=now)
+    check_waiting(venue, settings, now=now)
+    is_open = {"status": Order.Status.PENDING, "contact_phone": values["fulfilment"]["contact"]["phone"]}
+    if Order.objects.of(venue).filter(**is_open, channel__in=CHANNELS).count() >= MAX_OPEN:
+        raise TooManyOrders(f"{MAX_OPEN} orders of this phone are open.", param="fulfilment.contact.phone")
+    record = commands.place_order(
+        venue,
+        now=now,
+        actor="guest",
+        usdc_price=find_usdc_price(settings),
+        expected_total=expected_total,
+        **values,
+    )
+    promised_at = parse_datetime(record["promised_at"] or "")
+    is_late = promised_at and not hours.includes_promise(promised_at, now=now, prep_minutes=prep_minutes)
+    if requested_at is None and is_late:
+        raise OutsideOpeningHours("The kitchen closes before.", param=capacity.PARAM)
+    return record
 
 
 def check_open(
@@ -164,10 +203,13 @@ def check_open(
 
 
 def check_waiting(venue: Venue, settings: OrderingSettings | None, *, now: datetime) -> None:
-    """Raise TooManyWaiting if as many of today's orders of the page as allowed wait to be accepted. One query."""
+    """Raise TooManyWaiting if as many of today's orders of guests as allowed wait to be accepted. One query."""
     today = now.astimezone(ZoneInfo(venue.timezone)).date()
     waiting = Order.objects.of(venue).filter(
-        status=Order.Status.PENDING, kitchen_stage=Order.Stage.RECEIVED, channel=CHANNEL, business_date=today
+        status=Order.Status.PENDING,
+        kitchen_stage=Order.Stage.RECEIVED,
+        channel__in=CHANNELS,
+        business_date=today,
     )
     if settings and waiting.count() >= settings.max_waiting_orders:
         raise TooManyWaiting(f"{settings.max_waiting_orders} orders of the page wait to be accepted.")

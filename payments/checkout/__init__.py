@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connection
 
 from framework.errors import ServiceUnavailable
-from payments.checkout import signed_authorization, transaction_proof
+from payments.checkout import admission, signed_authorization, transaction_proof
 from payments.checkout.context import Sale
 from payments.identity.caller import Caller
 from payments.models import Payment
@@ -34,6 +34,19 @@ def is_free_by_plan(products: Sequence[str], *, caller: Caller, now: datetime) -
         return False
     prices = price_list.load_price_list(products, now=now)
     return caller.tier >= prices.from_tier and not prices.quote(caller.terms).amount
+
+
+def check_authorization(
+    purchase: Purchase, signed: Authorization, *, prices: PriceList, caller: Caller, now: datetime
+) -> None:
+    """Raise what `collect` would raise for this authorization before it claims it. Nothing is written or charged.
+
+    For callers that do something irreversible before they collect. Whether the payer has the money is not checked.
+    One query; a request to the chain for a wallet whose holdings are not cached or which is a contract.
+    """
+    sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=signed.payer)
+    admission.verify(sale, signed)
+    admission.admit(sale, signed)
 
 
 def collect(

@@ -107,6 +107,14 @@ class TransactionNotFound(PaymentRequired):
     title = "Transaction not found"
 
 
+def describe_challenge(purchase: Purchase, *, description: str, value: int) -> dict[str, Any]:
+    """Return the challenge of version 2 for `value` atomic units, as JSON for a protocol that has no 402."""
+    required = RequiredV2(
+        resource=build_resource(purchase, description=description), accepts=[build_requirement(value)]
+    )
+    return required.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
 def declare_extensions(purchase: Purchase) -> dict[str, Any]:
     """Return the extensions of version 2. Further ones would not fit: proxies refuse long headers."""
     extensions = {PAYMENT_IDENTIFIER: declare_payment_identifier_extension()}

@@ -128,15 +128,12 @@ def parse_mcp_proof(meta: Mapping[str, Any]) -> Proof | None:
     A payment of version 2 or 1, or `{"transaction": "0x..."}` for one that was sent already. Raises InvalidPayment.
     """
     content = meta.get(PAYMENT_META)
-    if content is None:
-        return None
-    parser = Parser(PAYMENT_META)
-    if isinstance(content, str):
-        return parser.parse(content.strip())
-    # The limit of a header: the payment is sent on to the facilitator, and its signature to the chain.
-    if len(json.dumps(content)) > MAX_BYTES:
-        raise parser.invalid(TOO_LONG)
-    return parser.parse_json(content)
+    return None if content is None else Parser(PAYMENT_META).parse_content(content)
+
+
+def parse_proof_field(content: Any, *, name: str) -> Proof:
+    """Return the payment in a field of a JSON body, an object or the text of a header. Raises InvalidPayment."""
+    return Parser(name, source=f"`{name}`").parse_content(content)
 
 
 def payment_header(headers: Mapping[str, str]) -> str | None:
@@ -147,9 +144,18 @@ def payment_header(headers: Mapping[str, str]) -> str | None:
 class Parser:
     """Parses one payment; its errors name the header or `_meta` key that holds it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, source: str = "") -> None:
         self.name = name
-        self.source = f'`_meta["{name}"]`' if name == PAYMENT_META else f"The header {name}"
+        self.source = source or (f'`_meta["{name}"]`' if name == PAYMENT_META else f"The header {name}")
+
+    def parse_content(self, content: Any) -> Proof:
+        """Parse a JSON value: an object, or the text that a header holds."""
+        if isinstance(content, str):
+            return self.parse(content.strip())
+        # The limit of a header: the payment is sent on to the facilitator, and its signature to the chain.
+        if len(json.dumps(content)) > MAX_BYTES:
+            raise self.invalid(TOO_LONG)
+        return self.parse_json(content)
 
     def parse(self, text: str) -> Proof:
         if len(text) > MAX_BYTES:

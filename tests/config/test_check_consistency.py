@@ -29,7 +29,7 @@ CHECKS = [
     *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
     *("reservation_counts", "reservation_event", "reservation_replay"),
     *("payment_event", "payment_refund", "offer_seats", "deposits", "order_payments"),
-    "export_parts",
+    *("checkout_sessions", "export_parts"),
 ]
 MEANT = {
     "FIRST_ORDER": "(SELECT id FROM orders_order WHERE total IS NOT NULL ORDER BY id LIMIT 1)",
@@ -244,6 +244,16 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
             " (SELECT id FROM payments_payment WHERE state = 'delivered' LIMIT 1) WHERE id = FIRST_ORDER",
         ],
         "the payment is delivered, and its order is refund_due",
+    ),
+    "a checkout that is completed and not paid": (
+        "checkout_sessions",
+        [
+            "INSERT INTO orders_checkoutsession (id, venue_id, agent, state, content, order_id, completion_digest,"
+            " created_at, updated_at, expires_at, completed_at) SELECT id, venue_id, 'https://agent.example',"
+            """ 'completed', '{"instrument": {"handler_id": "x402"}}', id, '', now(), now(), now(), now()"""
+            " FROM orders_order WHERE id = FIRST_ORDER",
+        ],
+        "its checkout session is completed, and the order is completed and not to be paid in USDC",
     ),
     "a payment that moved untold": (
         "payment_event",
