@@ -40,7 +40,7 @@ from payments.ledger.transitions import (
 from payments.ledger.transitions import OPEN as OPEN_STATES
 from payments.ledger.transitions import mark_delivered as record_delivery
 from payments.pricing.price_list import NotSold, current_prices, fixed_price, load_price_list
-from payments.rate_limits import BOOKINGS, PAGES, SITEMAP_FILES, DataApiMiddleware, FixedLimit
+from payments.rate_limits import BOOKINGS, PAGES, SITEMAP_FILES, DataApiMiddleware, FixedLimit, person_allowance
 from payments.serializers.me import MeRecord
 from payments.serializers.payments import NewRefundRequest, PaymentAnswer, PaymentRecord
 from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier

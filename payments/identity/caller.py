@@ -65,7 +65,8 @@ class WalletMismatch(InvalidRequest):
 class Caller:
     """A caller, the bucket of their rate limit and the terms that apply.
 
-    `origin` is the account of the API key or the app, or the network address of any other caller, hashed.
+    `shared_bucket` is set for a wallet on the free tier: what those of its address share. `origin` is the account of
+    the API key or the app, or the network address of any other caller, hashed.
     `wallet` is the wallet of the session or the challenge, or the linked wallet of the account with the highest
     tier; `wallets` are all of these, in lower case. `account` is the account of the API key or the app, and
     `account_terms` the terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a
@@ -83,6 +84,7 @@ class Caller:
     challenge_wallet: str | None = None
     loaded_wallets: tuple[Wallet, ...] = ()
     origin: str = ""
+    shared_bucket: str = ""
 
     @property
     def tier(self) -> Tier:
@@ -172,16 +174,18 @@ def wallet_caller(
         agreed = holdings.refresh_terms(wallet, now=now)
     except RpcUnavailable:
         agreed = STANDARD
+    origin = address_bucket(request)
     return Caller(
-        # Anybody can create wallets: those on the free tier share the bucket of their address.
-        bucket=_hash_bucket(wallet.address) if agreed.tier > FREE else address_bucket(request),
+        bucket=_hash_bucket(wallet.address),
+        # Anybody can create wallets: those on the free tier have a limit together, too.
+        shared_bucket="" if agreed.tier > FREE else origin,
         terms=agreed,
         wallet=wallet.address,
         wallets=frozenset({wallet.address}),
         identified_by=identified_by,
         challenge_wallet=challenge_wallet,
         loaded_wallets=(wallet,),
-        origin=address_bucket(request),
+        origin=origin,
     )
 
 
