@@ -202,12 +202,10 @@ class DataApiMiddleware(RateLimitMiddleware):
         return response, usage
 
     def count_beside(self, request: HttpRequest, policy: str, limit: int) -> Usage:
-        """Count the request under a policy that has this limit a minute, or the tier's number of requests if higher."""
+        """Count the request under a policy with this limit a minute, or the tier's number of requests if higher."""
         caller = caller_of(request)
         at_most = max(limit, caller.terms.per_minute)
-        return self.count_call(
-            request, person_allowance(caller, at_most, MINUTE_S, of_address=limit), policy=policy
-        )
+        return self.count_call(request, person_allowance(caller, at_most, MINUTE_S, of_address=limit), policy=policy)
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         return response.status_code == HTTPStatus.PAYMENT_REQUIRED and payment_header(request.headers) is None

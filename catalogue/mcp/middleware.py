@@ -153,9 +153,7 @@ class McpMiddleware(DataApiMiddleware):
             # Concurrent calls are in the count, so this refusal must not remain in it.
             undo_count(usage)
             return response, usage
-        allowance = person_allowance(
-            caller_of(request), MESSAGES.limit, MESSAGES.window_s, of_address=MESSAGES.limit
-        )
+        allowance = person_allowance(caller_of(request), MESSAGES.limit, MESSAGES.window_s, of_address=MESSAGES.limit)
         messages = self.count_call(request, allowance, policy=MESSAGES.policy)
         if messages.count > messages.limit:
             return self.rate_limit_response(request, messages), messages

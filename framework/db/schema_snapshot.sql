@@ -65,6 +65,22 @@ BEGIN
     ON CONFLICT (id) DO UPDATE SET number = counted.number + 1;
     RETURN NULL;
 END $$;
+CREATE FUNCTION public.disable_endpoint_without_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.disabled_at := clock_timestamp();
+    NEW.disabled_reason := 'app_ended';
+    RETURN NEW;
+END $$;
+CREATE FUNCTION public.disable_endpoints_of_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE accounts_webhookendpoint SET disabled_at = NEW.revoked_at, disabled_reason = 'app_ended'
+    WHERE grant_id = NEW.id AND disabled_at IS NULL;
+    RETURN NULL;
+END $$;
 CREATE FUNCTION public.fold(words text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ SELECT replace(lower(public.unaccent('public.unaccent', words)), '''', '') $$;
@@ -393,7 +409,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."grant_id", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_446fe() RETURNS trigger
@@ -528,7 +544,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_d3b8e() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."has_data_access", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_f0184() RETURNS trigger
@@ -633,7 +649,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_46070() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_70c53() RETURNS trigger
@@ -708,7 +724,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_a8d1a() RETURNS trigger
@@ -918,7 +934,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_523dc() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
@@ -1023,7 +1039,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_d5bea() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_d66ae() RETURNS trigger
@@ -1534,6 +1550,7 @@ CREATE TABLE public.accounts_apikey (
     last_used_at timestamp with time zone,
     last_used_ip inet,
     app_id uuid,
+    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikey_allowance_check CHECK ((allowance >= 0)),
     CONSTRAINT api_key_allowance_positive CHECK ((allowance >= 1)),
     CONSTRAINT api_key_scopes_known CHECK ((scopes <@ ARRAY['orders:read'::character varying(20), 'orders:write'::character varying(20), 'menu:write'::character varying(20), 'reservations:read'::character varying(20), 'reservations:write'::character varying(20), 'webhooks:read'::character varying(20), 'webhooks:write'::character varying(20)]))
@@ -1556,6 +1573,7 @@ CREATE TABLE public.accounts_apikeychange (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     app_id uuid,
+    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikeychange_allowance_check CHECK ((allowance >= 0))
 );
 ALTER TABLE public.accounts_apikeychange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -1939,6 +1957,7 @@ CREATE TABLE public.accounts_webhookendpoint (
     disabled_at timestamp with time zone,
     disabled_reason character varying(10),
     postponed_until timestamp with time zone,
+    grant_id uuid,
     CONSTRAINT webhook_endpoint_disabled_has_reason CHECK ((((disabled_at IS NULL) AND (disabled_reason IS NULL)) OR ((disabled_at IS NOT NULL) AND (disabled_reason IS NOT NULL)))),
     CONSTRAINT webhook_old_secret_has_expiry CHECK ((((old_secret IS NULL) AND (old_secret_until IS NULL)) OR ((old_secret IS NOT NULL) AND (old_secret_until IS NOT NULL))))
 );
@@ -1956,7 +1975,8 @@ CREATE TABLE public.accounts_webhookendpointchange (
     old_secret_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     disabled_at timestamp with time zone,
-    disabled_reason character varying(10)
+    disabled_reason character varying(10),
+    grant_id uuid
 );
 ALTER TABLE public.accounts_webhookendpointchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.accounts_webhookendpointchange_pgh_id_seq
@@ -4572,79 +4592,81 @@ INSERT INTO public.django_migrations VALUES
 	(39, 'accounts', '0016_validate_webhook_scopes', now()),
 	(40, 'accounts', '0017_failed_deliveries', now()),
 	(41, 'accounts', '0018_oauthapp_oauthcode_oauthgrant_oauthtoken_and_more', now()),
-	(42, 'admin', '0001_initial', now()),
-	(43, 'admin', '0002_logentry_remove_auto_add', now()),
-	(44, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(45, 'payments', '0001_initial', now()),
-	(46, 'payments', '0002_functions_and_triggers', now()),
-	(47, 'payments', '0003_owners_and_receivers', now()),
-	(48, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(49, 'reservations', '0001_initial', now()),
-	(50, 'catalogue', '0001_initial', now()),
-	(51, 'catalogue', '0002_functions_and_triggers', now()),
-	(52, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(53, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
-	(54, 'catalogue', '0005_photo_imports', now()),
-	(55, 'catalogue', '0006_cuisine_tree', now()),
-	(56, 'catalogue', '0007_streets_and_postal_codes', now()),
-	(57, 'catalogue', '0008_bookings_without_offer', now()),
-	(58, 'catalogue', '0009_bookings_of_owners', now()),
-	(59, 'catalogue', '0010_hotels', now()),
-	(60, 'catalogue', '0011_degrees_of_attributes', now()),
-	(61, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
-	(62, 'catalogue', '0013_regions_of_markets', now()),
-	(63, 'catalogue', '0014_deposits', now()),
-	(64, 'catalogue', '0015_phone_contacts', now()),
-	(65, 'catalogue', '0016_phone_contact_index', now()),
-	(66, 'catalogue', '0017_menus_are_exported', now()),
-	(67, 'catalogue', '0018_claims', now()),
-	(68, 'catalogue', '0019_claim_proofs', now()),
-	(69, 'catalogue', '0020_restaurant_website_index', now()),
-	(70, 'mfa', '0001_initial', now()),
-	(71, 'mfa', '0002_authenticator_timestamps', now()),
-	(72, 'mfa', '0003_authenticator_type_uniq', now()),
-	(73, 'orders', '0001_initial', now()),
-	(74, 'orders', '0002_functions_and_triggers', now()),
-	(75, 'orders', '0003_allergens_and_photos', now()),
-	(76, 'orders', '0004_order_stages', now()),
-	(77, 'orders', '0005_order_lists', now()),
-	(78, 'orders', '0006_whole_orders', now()),
-	(79, 'orders', '0007_modifiers_on_one_menu', now()),
-	(80, 'orders', '0008_order_with_contact', now()),
-	(81, 'orders', '0009_board_settings', now()),
-	(82, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(83, 'orders', '0011_no_usdc_without_a_price', now()),
-	(84, 'orders', '0012_usdc_price_and_pauses', now()),
-	(85, 'orders', '0013_order_payments', now()),
-	(86, 'orders', '0014_validate_payments', now()),
-	(87, 'orders', '0015_orders_with_refund_due', now()),
-	(88, 'orders', '0016_ticket_claims', now()),
-	(89, 'orders', '0017_fold', now()),
-	(90, 'orders', '0018_menu_item_search', now()),
-	(91, 'payments', '0005_billing', now()),
-	(92, 'payments', '0006_payment_account', now()),
-	(93, 'payments', '0007_payments_of_account', now()),
-	(94, 'payments', '0008_refund_requests', now()),
-	(95, 'payments', '0009_open_refund_requests', now()),
-	(96, 'pghistory', '0001_initial', now()),
-	(97, 'pghistory', '0002_aggregateevent', now()),
-	(98, 'pghistory', '0003_auto_20201023_1636', now()),
-	(99, 'pghistory', '0004_auto_20220906_1625', now()),
-	(100, 'pghistory', '0005_events_middlewareevents', now()),
-	(101, 'pghistory', '0006_delete_aggregateevent', now()),
-	(102, 'pghistory', '0007_auto_20250421_0444', now()),
-	(103, 'reservations', '0002_functions_and_triggers', now()),
-	(104, 'reservations', '0003_holds', now()),
-	(105, 'reservations', '0004_validate_seatings', now()),
-	(106, 'reservations', '0005_seating_by_hold', now()),
-	(107, 'reservations', '0006_guest_mail_former', now()),
-	(108, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(109, 'reservations', '0008_branding', now()),
-	(110, 'reservations', '0009_terms_and_deposits', now()),
-	(111, 'reservations', '0010_language', now()),
-	(112, 'reservations', '0011_reservation_last_updated', now()),
-	(113, 'sessions', '0001_initial', now()),
-	(114, 'usersessions', '0001_initial', now());
+	(42, 'accounts', '0019_webhook_endpoint_grant', now()),
+	(43, 'accounts', '0020_api_key_data_access', now()),
+	(44, 'admin', '0001_initial', now()),
+	(45, 'admin', '0002_logentry_remove_auto_add', now()),
+	(46, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(47, 'payments', '0001_initial', now()),
+	(48, 'payments', '0002_functions_and_triggers', now()),
+	(49, 'payments', '0003_owners_and_receivers', now()),
+	(50, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(51, 'reservations', '0001_initial', now()),
+	(52, 'catalogue', '0001_initial', now()),
+	(53, 'catalogue', '0002_functions_and_triggers', now()),
+	(54, 'catalogue', '0003_suppliers_and_reasons', now()),
+	(55, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(56, 'catalogue', '0005_photo_imports', now()),
+	(57, 'catalogue', '0006_cuisine_tree', now()),
+	(58, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(59, 'catalogue', '0008_bookings_without_offer', now()),
+	(60, 'catalogue', '0009_bookings_of_owners', now()),
+	(61, 'catalogue', '0010_hotels', now()),
+	(62, 'catalogue', '0011_degrees_of_attributes', now()),
+	(63, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
+	(64, 'catalogue', '0013_regions_of_markets', now()),
+	(65, 'catalogue', '0014_deposits', now()),
+	(66, 'catalogue', '0015_phone_contacts', now()),
+	(67, 'catalogue', '0016_phone_contact_index', now()),
+	(68, 'catalogue', '0017_menus_are_exported', now()),
+	(69, 'catalogue', '0018_claims', now()),
+	(70, 'catalogue', '0019_claim_proofs', now()),
+	(71, 'catalogue', '0020_restaurant_website_index', now()),
+	(72, 'mfa', '0001_initial', now()),
+	(73, 'mfa', '0002_authenticator_timestamps', now()),
+	(74, 'mfa', '0003_authenticator_type_uniq', now()),
+	(75, 'orders', '0001_initial', now()),
+	(76, 'orders', '0002_functions_and_triggers', now()),
+	(77, 'orders', '0003_allergens_and_photos', now()),
+	(78, 'orders', '0004_order_stages', now()),
+	(79, 'orders', '0005_order_lists', now()),
+	(80, 'orders', '0006_whole_orders', now()),
+	(81, 'orders', '0007_modifiers_on_one_menu', now()),
+	(82, 'orders', '0008_order_with_contact', now()),
+	(83, 'orders', '0009_board_settings', now()),
+	(84, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(85, 'orders', '0011_no_usdc_without_a_price', now()),
+	(86, 'orders', '0012_usdc_price_and_pauses', now()),
+	(87, 'orders', '0013_order_payments', now()),
+	(88, 'orders', '0014_validate_payments', now()),
+	(89, 'orders', '0015_orders_with_refund_due', now()),
+	(90, 'orders', '0016_ticket_claims', now()),
+	(91, 'orders', '0017_fold', now()),
+	(92, 'orders', '0018_menu_item_search', now()),
+	(93, 'payments', '0005_billing', now()),
+	(94, 'payments', '0006_payment_account', now()),
+	(95, 'payments', '0007_payments_of_account', now()),
+	(96, 'payments', '0008_refund_requests', now()),
+	(97, 'payments', '0009_open_refund_requests', now()),
+	(98, 'pghistory', '0001_initial', now()),
+	(99, 'pghistory', '0002_aggregateevent', now()),
+	(100, 'pghistory', '0003_auto_20201023_1636', now()),
+	(101, 'pghistory', '0004_auto_20220906_1625', now()),
+	(102, 'pghistory', '0005_events_middlewareevents', now()),
+	(103, 'pghistory', '0006_delete_aggregateevent', now()),
+	(104, 'pghistory', '0007_auto_20250421_0444', now()),
+	(105, 'reservations', '0002_functions_and_triggers', now()),
+	(106, 'reservations', '0003_holds', now()),
+	(107, 'reservations', '0004_validate_seatings', now()),
+	(108, 'reservations', '0005_seating_by_hold', now()),
+	(109, 'reservations', '0006_guest_mail_former', now()),
+	(110, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(111, 'reservations', '0008_branding', now()),
+	(112, 'reservations', '0009_terms_and_deposits', now()),
+	(113, 'reservations', '0010_language', now()),
+	(114, 'reservations', '0011_reservation_last_updated', now()),
+	(115, 'sessions', '0001_initial', now()),
+	(116, 'usersessions', '0001_initial', now());
 
 
 
@@ -4742,7 +4764,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 134, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 114, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 116, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5255,7 +5277,9 @@ CREATE INDEX accounts_venue_account_id_b700473d ON public.accounts_venue USING b
 CREATE INDEX accounts_venuechange_account_id_1880ec74 ON public.accounts_venuechange USING btree (account_id);
 CREATE INDEX accounts_venuechange_pgh_obj_id_45b7b559 ON public.accounts_venuechange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookdelivery_event_id_ff7f0aaa ON public.accounts_webhookdelivery USING btree (event_id);
+CREATE INDEX accounts_webhookendpoint_grant_id_1a4627a4 ON public.accounts_webhookendpoint USING btree (grant_id);
 CREATE INDEX accounts_webhookendpoint_venue_id_dff65153 ON public.accounts_webhookendpoint USING btree (venue_id);
+CREATE INDEX accounts_webhookendpointchange_grant_id_e2253d7a ON public.accounts_webhookendpointchange USING btree (grant_id);
 CREATE INDEX accounts_webhookendpointchange_pgh_obj_id_e705f5c0 ON public.accounts_webhookendpointchange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookendpointchange_venue_id_30a25925 ON public.accounts_webhookendpointchange USING btree (venue_id);
 CREATE INDEX agreed_deposit_held ON public.reservations_agreedterms USING btree (reservation_id) WHERE ((deposit_state)::text = 'held'::text);
@@ -5532,6 +5556,7 @@ CREATE TRIGGER insights_added AFTER INSERT ON public.catalogue_insight REFERENCI
 CREATE TRIGGER insights_changed AFTER UPDATE ON public.catalogue_insight REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.render_related_restaurants();
 CREATE TRIGGER landmark_removals AFTER DELETE ON public.catalogue_landmark REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_removals('landmarks', 'lm');
 CREATE TRIGGER landmark_updated_at BEFORE UPDATE ON public.catalogue_landmark FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
+CREATE TRIGGER oauth_grant_revoked AFTER UPDATE OF revoked_at ON public.accounts_oauthgrant FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.disable_endpoints_of_grant();
 CREATE TRIGGER orders_added AFTER INSERT ON public.orders_order REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_changed AFTER UPDATE ON public.orders_order REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_removed AFTER DELETE ON public.orders_order REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
@@ -5545,7 +5570,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS '
 CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_38770();
 COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS '42a72c1a707d4242e7122f5833973d6266c32b09';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
-COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
+COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS 'fe58963fa5442a4cbe4ee49f471b6fd7cc251b06';
 CREATE TRIGGER pgtrigger_added_insert_446fe AFTER INSERT ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_446fe();
 COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3ec30cd99d24c62d9f01fae510ffbba367b93ed';
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
@@ -5563,7 +5588,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_b6f33 ON public.orders_menu IS 'd56d65
 CREATE TRIGGER pgtrigger_added_insert_c0b37 AFTER INSERT ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_c0b37();
 COMMENT ON TRIGGER pgtrigger_added_insert_c0b37 ON public.accounts_venue IS '6a8c3916aaf19118a548851b1b1c28bc8f2c304e';
 CREATE TRIGGER pgtrigger_added_insert_d3b8e AFTER INSERT ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_d3b8e();
-COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS '4347d4015cff13df422e11a7b8861acb3b08236d';
+COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS 'fc5e592a8c55d2b485f008b016043e8747e82ae7';
 CREATE TRIGGER pgtrigger_added_insert_f0184 AFTER INSERT ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f0184();
 COMMENT ON TRIGGER pgtrigger_added_insert_f0184 ON public.accounts_membership IS '84fece4c55539ecca821a59d00461d4e0c0b5fb7';
 CREATE TRIGGER pgtrigger_added_insert_f157e AFTER INSERT ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f157e();
@@ -5576,8 +5601,8 @@ CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_me
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
 COMMENT ON TRIGGER pgtrigger_changed_update_3232a ON public.reservations_serviceperiod IS '4a87673735c40c6ed4ef29f4b28c2782e1e3b268';
-CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
-COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '589168f74d5f1be362acd1547638823df93245e5';
+CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.has_data_access IS DISTINCT FROM new.has_data_access) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
+COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '83c72f09fb3fb37703a926b3b669793b06b5b433';
 CREATE TRIGGER pgtrigger_changed_update_70c53 AFTER UPDATE ON public.orders_itemmodifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_70c53();
 COMMENT ON TRIGGER pgtrigger_changed_update_70c53 ON public.orders_itemmodifiergroup IS '01fb7d63d5d39dfbcf078e2f3482397416943d23';
 CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_venue FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_74b9e();
@@ -5586,8 +5611,8 @@ CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
 CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR (old.sold_out_until IS DISTINCT FROM new.sold_out_until) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
 COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS '416e2ff16fbdb6effd6cac38632f7146447d6434';
-CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
-COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '61a2dd0b311a6522442495aa09f86b1561d54da7';
+CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.grant_id IS DISTINCT FROM new.grant_id) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
+COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '0a3c9159b754651ac40e7d01016b18fefb9fb4ab';
 CREATE TRIGGER pgtrigger_changed_update_a8d1a AFTER UPDATE ON public.orders_chargerule FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_a8d1a();
 COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS 'b29d36ae6b3929d7bd5ae5c8e091aa7277806a4f';
 CREATE TRIGGER pgtrigger_changed_update_ad2ed AFTER UPDATE ON public.reservations_closure FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ad2ed();
@@ -5615,7 +5640,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_42aee ON public.orders_modifier IS '
 CREATE TRIGGER pgtrigger_removed_delete_4eb07 AFTER DELETE ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_4eb07();
 COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '5a43753a1709cfe13dc7f6276deb32d67e2ce749';
 CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_523dc();
-COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
+COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '55d3aa9429c2072acb1dd5e0fe42d84ef85d1143';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
 COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '9833e34c53a0d13296d2d0a6b243979c82894341';
 CREATE TRIGGER pgtrigger_removed_delete_9ed64 AFTER DELETE ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_9ed64();
@@ -5629,7 +5654,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_d2b7c ON public.accounts_venue IS '0
 CREATE TRIGGER pgtrigger_removed_delete_d2fe0 AFTER DELETE ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2fe0();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d2fe0 ON public.accounts_membership IS 'bb522e2562c0f227550292200725938829d8f9fd';
 CREATE TRIGGER pgtrigger_removed_delete_d5bea AFTER DELETE ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d5bea();
-COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS 'dd7965221f902018dc01b98bd1f07f8be6484f02';
+COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS '2a63361e623caeec574d9a023ee32727dcd7e37f';
 CREATE TRIGGER pgtrigger_removed_delete_d66ae AFTER DELETE ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d66ae();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d66ae ON public.reservations_closure IS '53add195ae4124c163625f05471adc1ab5029a78';
 CREATE TRIGGER pgtrigger_removed_delete_eab81 AFTER DELETE ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_eab81();
@@ -5665,6 +5690,7 @@ CREATE TRIGGER touch_landmark AFTER INSERT OR DELETE OR UPDATE ON public.catalog
 CREATE TRIGGER venue_changed AFTER DELETE OR UPDATE ON public.accounts_venue FOR EACH STATEMENT EXECUTE FUNCTION public.count_api_key_change();
 CREATE TRIGGER version_removals AFTER DELETE ON public.catalogue_version REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_version_removals();
 CREATE TRIGGER version_updated_at BEFORE UPDATE ON public.catalogue_version FOR EACH ROW WHEN (((old.restaurant_id IS DISTINCT FROM new.restaurant_id) OR (old.version IS DISTINCT FROM new.version) OR (old.at IS DISTINCT FROM new.at) OR ((old.actor)::text IS DISTINCT FROM (new.actor)::text) OR ((old.kind)::text IS DISTINCT FROM (new.kind)::text) OR (old.patch IS DISTINCT FROM new.patch))) EXECUTE FUNCTION public.set_updated_at();
+CREATE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.grant_id IS NOT NULL) AND (new.grant_id IS NULL) AND (old.disabled_at IS NULL) AND (new.disabled_at IS NULL))) EXECUTE FUNCTION public.disable_endpoint_without_grant();
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.account_emailconfirmation
@@ -5741,6 +5767,8 @@ ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdeli_endpoint_id_bf21cfff_fk_accounts_ FOREIGN KEY (endpoint_id) REFERENCES public.accounts_webhookendpoint(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdelivery_event_id_ff7f0aaa_fk_accounts_event_id FOREIGN KEY (event_id) REFERENCES public.accounts_event(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.accounts_webhookendpoint
+    ADD CONSTRAINT accounts_webhookendp_grant_id_1a4627a4_fk_accounts_ FOREIGN KEY (grant_id) REFERENCES public.accounts_oauthgrant(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookendpoint
     ADD CONSTRAINT accounts_webhookendpoint_venue_id_dff65153_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.auth_group_permissions

@@ -57,6 +57,12 @@ class MalformedSignIn(ApiError):
     code = ErrorCode.INVALID_CREDENTIALS
 
 
+class KeyWithoutDataAccess(Unauthorized):
+    """The key was created by a member of some restaurants, and the data API is of the account as a whole."""
+
+    code = ErrorCode.INSUFFICIENT_SCOPE
+
+
 class WalletMismatch(InvalidRequest):
     """The session and the signed challenge are of different wallets."""
 
@@ -190,11 +196,18 @@ def wallet_caller(
 
 
 def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
-    """Return the account of an API key, on the best terms of its plan and its wallets. Raises Unauthorized.
+    """Return the account of an API key, on the best terms of its plan and its wallets.
+
+    Raises Unauthorized, KeyWithoutDataAccess.
 
     A wallet that has signed a challenge for this request counts as one of them.
     """
     key = authentication.authenticate_request(request, now=now, find=api_key_cache.find_shared)
+    if not key.has_data_access:
+        raise KeyWithoutDataAccess(
+            "This API key is for the management API only: a member who does not manage all restaurants of the account"
+            " has created it."
+        )
     api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
         return account_caller(key.venue.account_id, key=key, challenge_wallet=verify_and_spend(sign_in), now=now)
