@@ -33,6 +33,7 @@ from payments.ledger.transitions import (
     CLAIM_TIMEOUT,
     cancel_refund_due,
     deliver,
+    erase_refund_requests,
     mark_refund_due,
     mark_undelivered_refund_due,
     refund_undelivered,

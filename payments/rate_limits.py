@@ -78,7 +78,7 @@ CHALLENGES = "challenges"
 MAX_CHALLENGES = 120
 # Answers of 304: a client that asks whether something has changed takes nothing from its requests, up to this number
 # a minute, or the tier's number of requests if that is higher. Further ones count as requests.
-UNCHANGED = "unchanged"
+UNCHANGED = "data-unchanged"
 MAX_UNCHANGED = 120
 
 

@@ -22,7 +22,7 @@ HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
 ALLOWANCE_WITHOUT_KEY = 1000
 # The count of free 304s.
-UNCHANGED = "unchanged"
+UNCHANGED = "mgmt-unchanged"
 
 
 class ManagementRateLimitMiddleware(RateLimitMiddleware):

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from accounts.api_keys.authentication import Unauthorized
 from accounts.models import ApiKey, Membership, OAuthGrant, OAuthToken, Role, Venue, WebhookEndpoint
 from accounts.models.api_keys import digest
-from accounts.models.oauth import ACCESS_PREFIX, new_secret
+from accounts.models.oauth import ACCESS_PREFIX, OAuthGrants, new_secret
 from accounts.models.venues import PREFIX as VENUE
 from accounts.models.venues import Venues
 from accounts.oauth.resources import Resource, bearer_challenge
@@ -81,7 +81,7 @@ def list_memberships(*, account: Any, user: Any, since: Any, roles: list[Role]) 
     )
 
 
-def end_lost_access(grants: QuerySet[OAuthGrant], *, now: datetime) -> None:
+def end_lost_access(grants: OAuthGrants, *, now: datetime) -> None:
     """Revoke those of these grants whose person may not grant them any more, and disable the webhook endpoints of the
     others at venues that the person has lost.
 

