@@ -46,6 +46,12 @@ GRANTS = """
     WHERE NOT token.scopes <@ grant_row.scopes OR token.expires_at > grant_row.expires_at
     ORDER BY 1
 """
+APP_WEBHOOKS = """
+    SELECT endpoint.id, 'it is enabled, and the grant of its app was revoked'
+    FROM accounts_webhookendpoint AS endpoint JOIN accounts_oauthgrant AS grant_row ON grant_row.id = endpoint.grant_id
+    WHERE endpoint.disabled_at IS NULL AND grant_row.revoked_at IS NOT NULL
+    ORDER BY 1
+"""
 
 
 def check_record_counts(record_type: str, rows: type[Model]) -> Iterator[Finding]:
@@ -94,9 +100,12 @@ def find_record_id(body: bytes, prefix: str) -> UUID | None:
 
 
 def checks(now: datetime) -> Checks:
-    """Return the checks that each idempotent call has its response, and that grants cover their venue and tokens."""
+    """Return the checks that each idempotent call has its response, that grants cover their venue and tokens, and that
+    no webhook endpoint outlives its grant.
+    """
     del now
     return {
         "unanswered_call": query("unanswered_call", UNANSWERED, subject=partial(encode, "call")),
         "oauth_grant": query("oauth_grant", GRANTS, subject=partial(encode, GRANT_PREFIX)),
+        "app_webhook": query("app_webhook", APP_WEBHOOKS, subject=partial(encode, "whk")),
     }

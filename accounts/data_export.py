@@ -135,7 +135,7 @@ FILES: dict[str, Rows] = {
     ),
     "keys": select_fields(
         lambda account: ApiKey.objects.issued().filter(venue__account=account).select_related("venue"),
-        *("name", "scopes", "allowance", "created_at", "expires_at", "revoked_at", "last_used_at"),
+        *("name", "scopes", "allowance", "created_at", "has_data_access", "expires_at", "revoked_at", "last_used_at"),
         id="public_id",
         venue="venue.public_id",
         key="masked",

@@ -22,7 +22,9 @@ class CatalogueConfig(AppConfig):
 
         checks.register(check_provider)
         consistency.SOURCES.append(consistency_checks.run_checks)
-        erasure.ERASERS.append(erase_contacts)
+        erasure.ERASERS += [erase_contacts, deposits.erase_refund_requests]
+        # Before the orders lose the contacts by which they are found.
+        erasure.CONTACT_ERASERS.insert(0, order_payment.erase_refund_requests)
         closure.GUARDS += [deposits.find_closure_blocker, order_payment.find_closure_blocker]
         closure.ENDERS.append(claims.end_claims_of_account)
         terms.RETURN_DEPOSIT.append(deposits.give_back)

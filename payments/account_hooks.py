@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts import data_export
 from accounts.models import Account
+from payments.ledger import transitions
 from payments.models import Billing, Invoice, Payment, Plan
 
 
@@ -31,6 +32,12 @@ def export_billing(account: Account) -> Iterator[dict[str, Any]]:
 def export_invoices(account: Account) -> Iterator[dict[str, Any]]:
     for row in Invoice.objects.filter(account=account).values("month", "name", "address", "wallets", "created_at"):
         yield {**row}
+
+
+def erase_refund_requests(account: Account, now: datetime) -> None:
+    """Erase what the members wrote in their refund requests."""
+    del now
+    transitions.erase_refund_requests(Payment.objects.filter(payer__in=account.wallets.values("address")))
 
 
 def has_plan(account: Account, now: datetime) -> str | None:

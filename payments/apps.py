@@ -18,4 +18,5 @@ class PaymentsConfig(AppConfig):
             billing=account_hooks.export_billing,
             invoices=account_hooks.export_invoices,
         )
+        closure.ENDERS.append(account_hooks.erase_refund_requests)
         closure.GUARDS += [account_hooks.has_plan, account_hooks.has_open_payment]

@@ -34,6 +34,7 @@ from payments.ledger.transitions import (
     CLAIM_TIMEOUT,
     cancel_refund_due,
     deliver,
+    erase_refund_requests,
     mark_refund_due,
     mark_undelivered_refund_due,
     refund_undelivered,
@@ -41,7 +42,7 @@ from payments.ledger.transitions import (
 from payments.ledger.transitions import OPEN as OPEN_STATES
 from payments.ledger.transitions import mark_delivered as record_delivery
 from payments.pricing.price_list import NotSold, current_prices, fixed_price, load_price_list
-from payments.rate_limits import BOOKINGS, PAGES, SITEMAP_FILES, DataApiMiddleware, FixedLimit
+from payments.rate_limits import BOOKINGS, PAGES, SITEMAP_FILES, DataApiMiddleware, FixedLimit, person_allowance
 from payments.serializers.me import MeRecord
 from payments.serializers.payments import NewRefundRequest, PaymentAnswer, PaymentRecord
 from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier

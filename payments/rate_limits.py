@@ -2,16 +2,23 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
+from accounts import idempotency
 from framework.api import fast_path
 from framework.api.rate_limits.client_ip import address_bucket
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
+from framework.api.rate_limits.middleware import (
+    Admission,
+    Allowance,
+    RateLimitMiddleware,
+    Usage,
+    undo_count,
+)
 from framework.errors import ApiError
 from framework.resilience.deadline import response_deadline
 from payments.identity.caller import Caller, anonymous_caller, caller_of, identify_caller
@@ -24,7 +31,7 @@ HOUR_S = 3600
 
 @dataclass(frozen=True, slots=True)
 class FixedLimit:
-    """A limit by address that does not depend on the tier."""
+    """A limit that does not depend on the tier; by address, unless the middleware counts it by person."""
 
     policy: str
     limit: int
@@ -34,17 +41,24 @@ class FixedLimit:
         return Allowance(address_bucket(request), self.limit, self.window_s)
 
 
+# Anybody can create wallets. Each on the free tier has a count of its own, and those at one address have together so
+# many times what an anonymous caller there has.
+FREE_WALLETS_FACTOR = 10
 # A booking takes a table from other guests. Failed attempts count too, so that nobody can probe for the last table.
 # One guest has ten tries (catalogue.offers.booking); a caller may book for many guests: an agent platform has one
 # address, and a wallet above the free tier or an account is known.
 BOOKINGS = FixedLimit("bookings", limit=60, window_s=HOUR_S)
 MAX_BOOKINGS_OF_KNOWN = 600
+# A request for each letter that somebody types. The limit is this number, or the tier's number of requests if that is
+# higher.
+AUTOCOMPLETE = FixedLimit("autocomplete", limit=120)
 FIXED_LIMITS: Mapping[str, FixedLimit] = {
     # Each attempt may cost a trip to the chain. It applies to expired sessions too: they sign in here again.
     "auth(/.*)?": FixedLimit("auth", limit=30),
     # Downloads in many parts by signed links, which need no token.
     "exports/[^/]+/files(/.*)?": FixedLimit("files", limit=600),
     "(?:flow/offers|restaurants)/[^/]+/bookings/?": BOOKINGS,
+    "autocomplete/?": AUTOCOMPLETE,
     # Staff read each report. There is a daily limit too, also by address (catalogue.moderation.reports).
     "restaurants/[^/]+/reports/?": FixedLimit("reports", limit=5),
 }
@@ -62,6 +76,18 @@ FIXED_LIMIT_PATHS = re.compile(
 # request. The limit is this number a minute, or the tier's number of requests if that is higher.
 CHALLENGES = "challenges"
 MAX_CHALLENGES = 120
+# Answers of 304: a client that asks whether something has changed takes nothing from its requests, up to this number
+# a minute, or the tier's number of requests if that is higher. Further ones count as requests.
+UNCHANGED = "data-unchanged"
+MAX_UNCHANGED = 120
+
+
+def person_allowance(caller: Caller, limit: int, window_s: int, *, of_address: int) -> Allowance:
+    """Return the allowance of this caller. Free wallets at one address share FREE_WALLETS_FACTOR of `of_address`."""
+    if not caller.shared_bucket:
+        return Allowance(caller.bucket, limit, window_s)
+    shared = Allowance(caller.shared_bucket, FREE_WALLETS_FACTOR * of_address, window_s)
+    return Allowance(caller.bucket, limit, window_s, shared=shared)
 
 
 class DataApiMiddleware(RateLimitMiddleware):
@@ -82,17 +108,37 @@ class DataApiMiddleware(RateLimitMiddleware):
         fixed = self.fixed_limit(request)
         if fixed is BOOKINGS:
             return self.admit_booking(request)
+        if fixed is AUTOCOMPLETE:
+            return self.admit_person(request, fixed, at_least_tier=True)
         if fixed:
             request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
             return Admission(self.anonymous_allowance(request))
         return self.identify(request)
 
-    def admit_booking(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
-        """Count a booking by the account or the wallet above the free tier, else by the address."""
+    def admit_person(
+        self,
+        request: HttpRequest,
+        fixed: FixedLimit,
+        *,
+        at_least_tier: bool = False,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Admission:
+        """Count by the person, and by the address only who is anonymous or has a wrong credential.
+
+        `at_least_tier`: the limit is the tier's number of requests if that is higher.
+        """
         admission = self.identify(request, meta=meta)
-        caller = caller_of(request)
-        if admission.error or caller.bucket == address_bucket(request):
+        if admission.error:
             return Admission(self.anonymous_allowance(request), admission.error)
+        limit = max(fixed.limit, caller_of(request).terms.per_minute) if at_least_tier else fixed.limit
+        return Admission(person_allowance(caller_of(request), limit, fixed.window_s, of_address=fixed.limit))
+
+    def admit_booking(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
+        """Count a booking by the person; an account, or a wallet above the free tier, books for many guests."""
+        admission = self.admit_person(request, BOOKINGS, meta=meta)
+        caller = caller_of(request)
+        if admission.error or caller.shared_bucket or caller.bucket == address_bucket(request):
+            return admission
         return Admission(Allowance(caller.bucket, MAX_BOOKINGS_OF_KNOWN, BOOKINGS.window_s))
 
     def identify(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
@@ -106,7 +152,8 @@ class DataApiMiddleware(RateLimitMiddleware):
             request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
             return Admission(self.anonymous_allowance(request), refusal)
         request.caller = caller  # type: ignore[attr-defined]
-        return Admission(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))
+        limit = caller.terms.per_minute
+        return Admission(person_allowance(caller, limit, MINUTE_S, of_address=FREE.per_minute))
 
     def fixed_limit(self, request: HttpRequest) -> FixedLimit | None:
         """Return the limit of a path that has its own; None if the tier's limit applies."""
@@ -124,28 +171,41 @@ class DataApiMiddleware(RateLimitMiddleware):
     def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
-        """Count a 402 to a request without payment as a challenge instead of a request.
+        """Count a 402 to a request without payment as a challenge, and a 304 as unchanged, instead of a request.
 
-        Above the limit of challenges it counts as both, so that a client that never pays is limited soon.
+        Above the limit of challenges it counts as both, so that a client that never pays is limited soon. The
+        repetition of a booking is no try to book.
         """
+        if usage.policy == BOOKINGS.policy and idempotency.REPLAYED_HEADER in response:
+            undo_count(usage)
+            return response, replace(usage, count=usage.count - 1)
         if usage.policy != self.policy:
             return response, usage
         if self.is_challenge(request, response):
-            caller = caller_of(request)
-            limit = max(MAX_CHALLENGES, caller.terms.per_minute)
-            challenges = self.count_call(request, Allowance(caller.bucket, limit, MINUTE_S), policy=CHALLENGES)
+            challenges = self.count_beside(request, CHALLENGES, MAX_CHALLENGES)
             if challenges.count > challenges.limit:
                 refused = self.rate_limit_response(
                     request, challenges, of="requests without a payment for what is sold"
                 )
                 return refused, challenges
-            self.undo_count(usage)
+            undo_count(usage)
             return response, challenges
-        if usage.count > usage.limit:
+        if response.status_code == HTTPStatus.NOT_MODIFIED:
+            unchanged = self.count_beside(request, UNCHANGED, MAX_UNCHANGED)
+            if unchanged.count <= unchanged.limit:
+                undo_count(usage)
+                return response, replace(usage, count=usage.count - 1)
+        elif usage.count > usage.limit:
             # Concurrent challenges are in this count until they are answered: a request refused because of them is
             # not counted.
-            self.undo_count(usage)
+            undo_count(usage)
         return response, usage
+
+    def count_beside(self, request: HttpRequest, policy: str, limit: int) -> Usage:
+        """Count the request under a policy with this limit a minute, or the tier's number of requests if higher."""
+        caller = caller_of(request)
+        at_most = max(limit, caller.terms.per_minute)
+        return self.count_call(request, person_allowance(caller, at_most, MINUTE_S, of_address=limit), policy=policy)
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         return response.status_code == HTTPStatus.PAYMENT_REQUIRED and payment_header(request.headers) is None

@@ -75,7 +75,7 @@ class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
     autocomplete_fields = ["venue"]
     fieldsets = [
         (None, {"fields": ["state", "venue", "masked", "last_used_at", "last_used_ip", "revoked_at"]}),
-        ("Rights", {"fields": ["name", "scopes", "allowance", "expires_at"]}),
+        ("Rights", {"fields": ["name", "scopes", "allowance", "has_data_access", "expires_at"]}),
         ("Record", {"classes": ["collapse"], "fields": ["public_id", "family", "created_at"]}),
     ]
     actions = ["rotate", "revoke", "revoke_families"]
@@ -83,7 +83,7 @@ class ApiKeyAdmin(RowHistoryAdmin, ChangedFieldsAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         """The venue is fixed, and history is read-only."""
         fixed = ["state", "masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
-        return [*(["venue"] if obj else []), *fixed]
+        return [*(["venue"] if obj else []), "has_data_access", *fixed]
 
     def get_fieldsets(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         return super().get_fieldsets(request, obj) if obj else [(None, {"fields": KeyForm.Meta.fields})]

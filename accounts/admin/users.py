@@ -1,10 +1,13 @@
 """Users and accounts in the back office."""
 
+from typing import Any
+
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
+from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -14,6 +17,7 @@ from django.utils.safestring import SafeString
 from accounts.admin.venues import VenueInline
 from accounts.lifecycle import closure
 from accounts.models import Account, Membership, User
+from accounts.oauth.access import end_lost_access
 from accounts.sign_in import mfa_reset
 from framework.admin.action_confirmation import confirmed_action
 from framework.admin.badges import badge
@@ -45,6 +49,11 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
     readonly_fields = ["addresses", "second_factor"]
     add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
     actions = ["remove_second_factor"]
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:
+        """Save the user; the grants of a deactivated one end, and stay ended."""
+        super().save_model(request, obj, form, change)
+        end_lost_access(obj.oauth_grants.all(), now=timezone.now())
 
     @admin.display(description="Kind", ordering="is_staff")
     def kind(self, person: User) -> SafeString:
@@ -112,6 +121,13 @@ class AccountAdmin(BoundedActions):
         (None, {"fields": ["name", "state", "created_at", "closed_at"]}),
         ("Record", {"classes": ["collapse"], "fields": ["id"]}),
     ]
+
+    def save_formset(
+        self, request: HttpRequest, form: ModelForm[Account], formset: BaseModelFormSet[Any], change: bool
+    ) -> None:
+        """Save members; what one of them granted and may not grant any more ends, and stays ended."""
+        super().save_formset(request, form, formset, change)
+        end_lost_access(form.instance.oauth_grants.all(), now=timezone.now())
 
     @admin.display(description="State", ordering="closed_at")
     def state(self, account: Account) -> SafeString:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -20,7 +21,8 @@ from accounts.api import openapi_examples, webhook_serializers
 from accounts.api.events import SCOPES
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
 from accounts.api_keys.permissions import HasScope, InsufficientScope
-from accounts.models import ApiKey, EventType, Scope, WebhookDelivery, WebhookEndpoint
+from accounts.models import ApiKey, EventType, OAuthGrant, Scope, WebhookDelivery, WebhookEndpoint
+from accounts.oauth import access
 from accounts.webhooks import endpoints
 from accounts.webhooks.deliveries import filter_newest
 from framework.api.json_parser import json_body
@@ -44,7 +46,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
     """The webhook endpoints of the key's venue.
 
     A key reads and changes the endpoints that receive no more than it may read itself: otherwise it could send itself
-    the records that its scopes withhold.
+    the records that its scopes withhold. An app reads and changes those that it has created.
     """
 
     http_method_names = ["get", "post", "patch", "delete", "head"]
@@ -68,9 +70,9 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
     )
     def list(self, request: Request) -> HttpResponse:
         """All endpoints of the venue, at most 20, the newest first. Those that receive events of records that the key
-        may not read are left out.
+        may not read are left out; for an app, those that it has not created too.
         """
-        rows = WebhookEndpoint.objects.filter(venue=get_request_venue(request)).order_by("-created_at", "-pk")
+        rows = list_endpoints(request).order_by("-created_at", "-pk")
         shown = [row for row in rows if find_missing_scope(request, row.types) is None]
         return Response({"data": webhook_serializers.WebhookRecord(shown, many=True).data})
 
@@ -89,7 +91,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         """The answer has the `secret` that signs its requests: store it, no other answer has it. An answer that is
         repeated for the same Idempotency-Key has null: rotate the secret, or delete the endpoint and create another.
         The key needs the scopes that read the records of these types, for all types `orders:read` and
-        `reservations:read`. The endpoint outlives the key.
+        `reservations:read`. The endpoint outlives the key; that of an app is disabled when its access ends.
         """
         scope, effect = get_key_family(request), partial(self.add, request)
         return idempotency.respond_once(request, scope=scope, effect=effect, secret="secret")  # noqa: S106  # a name
@@ -97,8 +99,8 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
     def add(self, request: Request) -> HttpResponse:
         values = webhook_serializers.NewWebhook.read(json_body(request))
         check_types(request, values["types"])
-        with acting_as(get_key_actor(request)):
-            endpoint, secret = endpoints.create(get_request_venue(request), **values)
+        with acting_as(get_key_actor(request)), transaction.atomic():
+            endpoint, secret = endpoints.create(get_request_venue(request), grant=lock_grant(request), **values)
         location = public_url(f"{request.path.rstrip('/')}/{endpoint.public_id}")
         return Response(show(endpoint, secret=secret), status=status.HTTP_201_CREATED, headers={"Location": location})
 
@@ -131,13 +133,14 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         changes = webhook_serializers.WebhookChanges.read(json_body(request))
         new_status = changes.pop("status", None)
         with acting_as(get_key_actor(request)), transaction.atomic():
+            grant = lock_grant(request)
             endpoint = find_endpoint(request, id, is_locked=True)
             check_types(request, changes.get("types", endpoint.types))
             if changes.get("url", endpoint.url) != endpoint.url:
                 check_pending(request, endpoint)
             endpoints.update(endpoint, **changes)
             if new_status == WebhookEndpoint.Status.ENABLED:
-                endpoints.enable(endpoint)
+                endpoints.enable(endpoint, grant=grant)
             elif new_status == WebhookEndpoint.Status.DISABLED:
                 endpoints.disable(endpoint, now=timezone.now())
             endpoint.refresh_from_db()
@@ -337,12 +340,29 @@ def check_pending(request: Request, endpoint: WebhookEndpoint) -> None:
         check_types(request, [delivery.event.type])
 
 
+def list_endpoints(request: Request) -> QuerySet[WebhookEndpoint]:
+    """Return the endpoints of the key's venue; for an app only those that it has created itself.
+
+    Others would outlive its access, if it gave them an URL of its own.
+    """
+    rows, key = WebhookEndpoint.objects.filter(venue=get_request_venue(request)), cast("ApiKey", request.auth)
+    return rows.filter(grant__app=key.app_id) if key.app_id else rows
+
+
+def lock_grant(request: Request) -> OAuthGrant | None:
+    """Lock what an app was granted until the transaction ends; None for a key. Raises AccessEnded if it has ended."""
+    grant = cast("ApiKey", request.auth).grant
+    if grant is not None:
+        access.lock_grant(grant, path="/api", now=timezone.now())
+    return grant
+
+
 def find_endpoint(request: Request, public_id: str, *, is_locked: bool = False) -> WebhookEndpoint:
-    """Return the endpoint of the key's venue with this id. Raises EndpointNotFound and InsufficientScope. One query.
+    """Return the key's endpoint with this id. One query. Raises EndpointNotFound and InsufficientScope.
 
     `is_locked`, its types stay what they are until the transaction ends.
     """
-    key, rows = decode("whk", public_id), WebhookEndpoint.objects.filter(venue=get_request_venue(request))
+    key, rows = decode("whk", public_id), list_endpoints(request)
     rows = rows.select_for_update(no_key=True) if is_locked else rows
     endpoint = rows.filter(pk=key).first() if key else None
     if endpoint is None:

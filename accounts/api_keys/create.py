@@ -23,9 +23,17 @@ class ExpiryInPast(InvalidRequest):
 
 
 def create_api_key(
-    venue: Venue, *, name: str, scopes: Sequence[str], expires_at: datetime | None, now: datetime
+    venue: Venue,
+    *,
+    name: str,
+    scopes: Sequence[str],
+    expires_at: datetime | None,
+    has_data_access: bool,
+    now: datetime,
 ) -> CreatedApiKey:
-    """Create a key of the venue. Locks the venue's row. Raises TooManyApiKeys, ExpiryInPast."""
+    """Create a key of the venue. `has_data_access`: whether who creates it may use the data service.
+
+    Locks the venue's row. Raises TooManyApiKeys, ExpiryInPast."""
     if expires_at is not None and expires_at <= now:
         raise ExpiryInPast(_("This day is in the past: choose a later one."), param="end_date")
     with transaction.atomic():
@@ -35,4 +43,4 @@ def create_api_key(
                 _("A restaurant can have at most %(number)s active API keys. Revoke one that is not in use.")
                 % {"number": MAX_KEYS}
             )
-        return ApiKey.create(venue, name=name, scopes=scopes, expires_at=expires_at)
+        return ApiKey.create(venue, name=name, scopes=scopes, expires_at=expires_at, has_data_access=has_data_access)

@@ -15,14 +15,14 @@ from accounts.models import ApiKey
 from accounts.oauth.access import authenticate_app, is_access_token
 from accounts.request_log.writer import request_log
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage, undo_count
 from framework.errors import InvalidRequest
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
 ALLOWANCE_WITHOUT_KEY = 1000
 # The count of free 304s.
-UNCHANGED = "unchanged"
+UNCHANGED = "mgmt-unchanged"
 
 
 class ManagementRateLimitMiddleware(RateLimitMiddleware):
@@ -70,10 +70,10 @@ class ManagementRateLimitMiddleware(RateLimitMiddleware):
             key: ApiKey = request.api_key  # type: ignore[attr-defined]
             free = self.count_call(request, Allowance(key.family.hex, usage.limit, usage.window_s), policy=UNCHANGED)
             if free.count <= free.limit:
-                self.undo_count(usage)
+                undo_count(usage)
                 return response, replace(usage, count=usage.count - 1)
         elif response.status_code == HTTPStatus.TOO_MANY_REQUESTS and usage.count > usage.limit:
-            self.undo_count(usage)
+            undo_count(usage)
         return response, usage
 
     def anonymous_allowance(self, request: HttpRequest) -> Allowance:

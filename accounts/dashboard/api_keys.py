@@ -149,6 +149,7 @@ def create_key(request: PageRequest) -> HttpResponse:
                 name=form.cleaned_data["name"],
                 scopes=[scope for scope in all_scopes() if scope in form.cleaned_data["scopes"]],
                 expires_at=form.get_expiry(now=now, zone=ZoneInfo(venue.timezone)),
+                has_data_access=request.access.may(Right.DATA),
                 now=now,
             )
             return redirect_to_new_key(request, created, now)
@@ -171,7 +172,9 @@ def rotate_key(request: PageRequest, key: str) -> HttpResponse:
     form = RotationForm(request.POST or None)
     if form.is_valid():
         with errors_on_form(form):
-            created = row.rotate(overlap=form.cleaned_data["overlap"], now=now)
+            created = row.rotate(
+                overlap=form.cleaned_data["overlap"], now=now, has_data_access=request.access.may(Right.DATA)
+            )
             return redirect_to_new_key(request, created, now)
     context = {"form": form, "key": row}
     return render(request, "accounts/api_key_rotate.html", context, status=400 if form.errors else 200)

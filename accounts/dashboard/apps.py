@@ -25,8 +25,7 @@ from framework.api.urls import public_url
 from framework.forms.domain_errors import errors_on_form
 from framework.public_ids import decode
 
-# Grants that the page lists.
-MAX_GRANTS = 200
+PAGE_SIZE = 50
 
 
 class AppForm(forms.Form):
@@ -57,7 +56,8 @@ def list_grants(request: PageRequest) -> QuerySet[OAuthGrant]:
     here = Q(venue=venue) | Q(venue=None)
     rows = OAuthGrant.objects.active(timezone.now()).filter(here, account=venue.account, user__isnull=False)
     rows = rows.filter(tokens__isnull=False)
-    return rows.select_related("app", "user", "venue").distinct().order_by("-created_at", "-pk")
+    # Ids are in the order of their creation.
+    return rows.select_related("app", "user", "venue").distinct().order_by("-pk")
 
 
 def list_own_apps(request: PageRequest) -> QuerySet[OAuthApp]:
@@ -78,12 +78,23 @@ def get_own_app(request: PageRequest, app: str) -> OAuthApp:
 
 @page(Right.DEVELOPERS, section="apps")
 def list_apps(request: PageRequest) -> HttpResponse:
-    """List what has access, and the apps of the account. Two queries besides those of the layout."""
-    context: dict[str, Any] = {"grants": list_grants(request)[:MAX_GRANTS]}
+    """List what has access, the newest first, and the apps of the account. Two queries besides those of the layout.
+
+    `before` is the last grant of the page before; 400 for what is no id.
+    """
+    text = request.GET.get("before", "")
+    before = decode(GRANT_PREFIX, text)
+    rows = list_grants(request)
+    found = list((rows.filter(pk__lt=before) if before else rows)[: PAGE_SIZE + 1])
+    context: dict[str, Any] = {
+        "grants": found[:PAGE_SIZE],
+        "older": found[PAGE_SIZE - 1].public_id if len(found) > PAGE_SIZE else None,
+        "is_later": bool(text),
+    }
     if request.access.may_view(Right.ACCOUNT):
         own = list_own_apps(request).annotate(used_at=Max("grants__last_used_at"))
         context["own_apps"] = own.order_by("-created_at", "-pk")
-    return render(request, "accounts/apps.html", context)
+    return render(request, "accounts/apps.html", context, status=400 if text and before is None else 200)
 
 
 @page(Right.DEVELOPERS, section="apps", methods=("GET", "HEAD", "POST"))

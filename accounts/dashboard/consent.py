@@ -20,6 +20,9 @@ from accounts.models.oauth import DATA_SCOPE
 from accounts.oauth import server
 from accounts.oauth.access import DATA_ROLES, GRANTING_ROLES
 from accounts.oauth.resources import Resource, host_of
+from accounts.oauth.views import error_response
+from framework.api.rate_limits.counter import hash_bucket
+from framework.api.rate_limits.middleware import Allowance, count_call, set_rate_headers
 from framework.db import actor
 from framework.public_ids import encode
 
@@ -92,15 +95,29 @@ def list_choices(user: User, resource: Resource) -> list[Choice]:
     ]
 
 
+METHODS = ("GET", "HEAD", "POST")
+# Of one person, whatever app asks: each may make us read a document, and each consent stores a grant.
+POLICY = "oauth-authorize"
+MAX_REQUESTS = 60
+WINDOW_S = 60
+
+
 @never_cache
 def authorize(request: HttpRequest) -> HttpResponse:
     """The authorization endpoint. The request is validated from its query string again when the form is submitted."""
-    if request.method not in ("GET", "HEAD", "POST"):
-        return HttpResponse(status=405, headers={"Allow": "GET, HEAD, POST"})
+    if request.method not in METHODS:
+        return error_response("invalid_request", "Send GET or POST.", status=405, Allow=", ".join(METHODS))
     # Before the request is judged: without a person nothing redirects, and no document is read.
     user = request.user
     if not user.is_authenticated:
         return redirect_to_login(request.get_full_path(), resolve_url("account_login"))
+    usage = count_call(POLICY, Allowance(hash_bucket(str(user.pk)), MAX_REQUESTS, WINDOW_S))
+    if usage.count > usage.limit:
+        wait_s = max(usage.wait_s, 1)
+        busy = render(request, "accounts/consent_busy.html", {"wait_s": wait_s}, status=429)
+        busy["Retry-After"] = str(wait_s)
+        set_rate_headers(busy, usage)
+        return busy
     try:
         grant = server.validate_authorization(request)
     except OAuth2Error as error:

@@ -61,7 +61,7 @@ def edit_member(request: PageRequest, membership: int) -> HttpResponse:
     form = MembershipForm(request.POST or None, authority=authority, venues=venues, initial=initial)
     if request.method == "POST" and form.is_valid():
         with errors_on_form(form):
-            changed = team.change_membership(access, row.pk, **form.cleaned_data)
+            changed = team.change_membership(access, row.pk, now=timezone.now(), **form.cleaned_data)
             text = _("The role of %(email)s is now: %(role)s.")
             messages.success(request, text % {"email": row.user.email, "role": changed.get_role_display()})
             return redirect("team", venue=access.venue.public_id)

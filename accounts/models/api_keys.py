@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -18,6 +18,9 @@ from accounts.models.venues import Venue
 from framework.db.row_history import track_history
 from framework.errors import InvalidRequest
 from framework.public_ids import PublicId, decode, new_id
+
+if TYPE_CHECKING:
+    from accounts.models.oauth import OAuthGrant
 
 PREFIX = "key"
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -152,6 +155,12 @@ class ApiKey(models.Model):
         help_text="Permissions: read or write orders, reservations and webhook endpoints, write menus",
     )
     allowance = models.PositiveIntegerField(default=1000, help_text="Requests an hour")
+    has_data_access = models.BooleanField(
+        "data service",
+        default=True,
+        db_default=True,
+        help_text="May use the data API, which is of the account as a whole: its tier, wallets, payments and exports",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -161,6 +170,8 @@ class ApiKey(models.Model):
     objects = ApiKeys.as_manager()
 
     public_id = PublicId(PREFIX)
+    # Not stored: what the access token of this request stands on, if the key stands for an app.
+    grant: "OAuthGrant | None" = None
 
     class Meta:
         verbose_name = "API key"
@@ -204,10 +215,12 @@ class ApiKey(models.Model):
         scopes: Sequence[str] | None = None,
         expires_at: datetime | None = None,
         family: UUID | None = None,
+        has_data_access: bool = True,
     ) -> CreatedApiKey:
         """Store a new key of the venue; return it with its text.
 
-        Without `scopes` it has the default ones; without `family` it starts a new family.
+        Without `scopes` it has the default ones; without `family` it starts a new family. Give `has_data_access` to a
+        key of somebody who may use the data service of the account.
         """
         secret = ("rk_test_" if venue.is_sandbox else "rk_live_") + "".join(
             secrets.choice(BASE62) for _ in range(SECRET_LENGTH)
@@ -223,14 +236,16 @@ class ApiKey(models.Model):
             scopes=default_scopes() if scopes is None else list(scopes),
             allowance=allowance,
             expires_at=expires_at,
+            has_data_access=has_data_access,
         )
         return CreatedApiKey(row=row, text=text)
 
-    def rotate(self, *, overlap: timedelta, now: datetime) -> CreatedApiKey:
+    def rotate(self, *, overlap: timedelta, now: datetime, has_data_access: bool = True) -> CreatedApiKey:
         """Create the replacement of this key, which expires after the overlap or at its own expiry if that is sooner.
 
-        The new key has the same scopes, rate limit counter and lifetime. A key is rotated once: the UPDATE locks the
-        row, so the second of two concurrent rotations sees the key of the first. Raises CannotRotate.
+        The new key has the same scopes, rate limit counter and lifetime. It has access to the data API if the old one
+        has it, and who rotates may use the data service (`has_data_access`). A key is rotated once: the UPDATE locks
+        the row, so the second of two concurrent rotations sees the key of the first. Raises CannotRotate.
         """
         until = now + overlap
         with transaction.atomic():
@@ -248,6 +263,7 @@ class ApiKey(models.Model):
                 scopes=old.scopes,
                 expires_at=now + min(before - old.created_at, LAST_DAY - now) if before else None,
                 family=old.family,
+                has_data_access=old.has_data_access and has_data_access,
             )
 
     def successor(self) -> "ApiKey | None":

@@ -92,6 +92,7 @@ class WebhookEndpoint(models.Model):
         STAFF = "staff", gettext_lazy("disabled manually")
         GONE = "gone", gettext_lazy("the server answered 410")
         FAILING = "failing", gettext_lazy("failed for five days")
+        APP_ENDED = "app_ended", gettext_lazy("the access of its app ended")
 
     class Status(models.TextChoices):
         ENABLED = "enabled"
@@ -99,6 +100,16 @@ class WebhookEndpoint(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="webhook_endpoints")
+    # Triggers disable the endpoint when the grant is revoked or deleted (disable_endpoints_of_grant.sql).
+    grant = models.ForeignKey(
+        "accounts.OAuthGrant",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="webhook_endpoints",
+        help_text="What its app was granted; empty for an endpoint of the restaurant itself",
+    )
     url = models.URLField(max_length=500)
     description = models.CharField(max_length=200, blank=True, default="")
     types = ArrayField(

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
 from accounts.api_keys.authentication import Unauthorized
-from accounts.models import ApiKey, Membership, OAuthGrant, OAuthToken, Role, Venue
+from accounts.models import ApiKey, Membership, OAuthGrant, OAuthToken, Role, Venue, WebhookEndpoint
 from accounts.models.api_keys import digest
-from accounts.models.oauth import ACCESS_PREFIX, new_secret
+from accounts.models.oauth import ACCESS_PREFIX, OAuthGrants, new_secret
 from accounts.models.venues import PREFIX as VENUE
 from accounts.models.venues import Venues
 from accounts.oauth.resources import Resource, bearer_challenge
@@ -70,13 +71,48 @@ def find_membership(grant: OAuthGrant, roles: list[Role]) -> QuerySet[Membership
     """Return the membership of the grant's person, if it has one of the roles and is older than the grant: someone who
     left and came back grants again.
     """
+    return list_memberships(account=grant.account_id, user=grant.user_id, since=grant.created_at, roles=roles)
+
+
+def list_memberships(*, account: Any, user: Any, since: Any, roles: list[Role]) -> QuerySet[Membership]:
+    """Return the memberships on which a grant stands; the values are of one, or OuterRefs to them."""
     return Membership.objects.filter(
-        account=grant.account_id,
-        user=grant.user_id,
-        user__is_active=True,
-        role__in=roles,
-        created_at__lte=grant.created_at,
+        account=account, user=user, user__is_active=True, role__in=roles, created_at__lte=since
     )
+
+
+def end_lost_access(grants: OAuthGrants, *, now: datetime) -> None:
+    """Revoke those of these grants whose person may not grant them any more, and disable the webhook endpoints of the
+    others at venues that the person has lost.
+
+    Call it in the transaction of whatever changes members or users: no grant comes back with a role that somebody gets
+    again. Two statements.
+    """
+
+    def standing(roles: list[Role], prefix: str = "") -> QuerySet[Membership]:
+        account, user, since = (OuterRef(f"{prefix}{name}") for name in ("account", "user", "created_at"))
+        return list_memberships(account=account, user=user, since=since, roles=roles)
+
+    everywhere, managing = Q(is_limited=False), standing(GRANTING_ROLES)
+    of_all = managing.filter(everywhere | Q(venues__isnull=False))
+    of_venue = managing.filter(everywhere | Q(venues=OuterRef("venue")))
+    is_standing = (
+        Q(Exists(of_all), resource=Resource.MANAGEMENT, venue=None)
+        | Q(Exists(of_venue), resource=Resource.MANAGEMENT, venue__isnull=False)
+        | ~Q(resource=Resource.MANAGEMENT) & Q(Exists(standing(DATA_ROLES).filter(everywhere)))
+    )
+    grants.filter(~is_standing, user__isnull=False).revoke(now=now)
+    here = standing(GRANTING_ROLES, "grant__").filter(everywhere | Q(venues=OuterRef("venue")))
+    endpoints = WebhookEndpoint.objects.filter(
+        ~Exists(here), grant__in=grants, grant__user__isnull=False, disabled_at=None
+    )
+    endpoints.update(disabled_at=now, disabled_reason=WebhookEndpoint.DisabledReason.APP_ENDED)
+
+
+def lock_grant(grant: OAuthGrant, *, path: str, now: datetime) -> None:
+    """Lock an active grant until the transaction ends, so that what stands on it ends with it. Raises AccessEnded."""
+    if not OAuthGrant.objects.select_for_update(no_key=True, of=("self",)).active(now).filter(pk=grant.pk).exists():
+        raise AccessEnded(path=path)
 
 
 def list_venues(grant: OAuthGrant) -> Venues:
@@ -123,9 +159,11 @@ def purge_expired(*, now: datetime) -> None:
     """Delete tokens, and grants with their codes, a while after their end.
 
     A used code is kept as long as its grant, and a used refresh token until it expires, because a second use revokes
-    the grant. The grant of an app itself stays, so that it stays revoked.
+    the grant. The grant of an app itself stays, so that it stays revoked. An expired grant is revoked, which disables
+    its webhook endpoints.
     """
     before = now - RETENTION
+    OAuthGrant.objects.filter(expires_at__lte=now, user__isnull=False).revoke(now=now)
     over = OAuthGrant.objects.filter(Q(expires_at__lte=before) | Q(revoked_at__lte=before), user__isnull=False)
     delete_in_batches(over.order_by("expires_at"))
     delete_in_batches(OAuthToken.objects.filter(expires_at__lte=before).order_by("expires_at"))
@@ -148,7 +186,7 @@ def authenticate_app(request: HttpRequest, text: str, *, now: datetime) -> ApiKe
         defaults={"name": app.name, "digest": digest(new_secret("")), "start": app.public_id[:12], "end": ""},
     )
     access.grant.record_use(now=now)
-    key.venue, key.scopes, key.name = venue, access.token.scopes, app.name
+    key.venue, key.scopes, key.name, key.grant = venue, access.token.scopes, app.name, access.grant
     return key
 
 

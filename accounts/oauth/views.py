@@ -12,14 +12,16 @@ from django.views.decorators.csrf import csrf_exempt
 from accounts.oauth import registration, server
 from accounts.oauth.redirect_uris import InvalidRedirectUri
 from accounts.oauth.resources import BY_PATH, METADATA_PATH, SCOPES, Resource, issuer, resource_uri
-from framework.api.rate_limits import counter
+from framework.api import error_handler
 from framework.api.rate_limits.client_ip import address_bucket, client_network
-from framework.api.rate_limits.middleware import RateLimitExceeded
+from framework.api.rate_limits.middleware import Allowance, RateLimitExceeded, count_call, set_rate_headers
 from framework.api.urls import public_url
+from framework.errors import NotFound
 
 MAX_BODY_BYTES = 64 * 1024
 # Requests a minute by one address to the endpoints for tokens. A hosted client asks for all of its users.
 MAX_REQUESTS = 600
+WINDOW_S = 60
 # Metadata changes with a release.
 METADATA_AGE_S = 300
 
@@ -40,15 +42,18 @@ def endpoint(view: View) -> View:
     def serve(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
             return error_response("invalid_request", "Send a POST request.", status=405, Allow="POST")
-        counted = counter.count("oauth-token", address_bucket(request), window_s=60)
-        if counted.count > MAX_REQUESTS:
-            wait_s = str(max(counted.ends_at - counted.now, 1))
+        usage = count_call("oauth-token", Allowance(address_bucket(request), MAX_REQUESTS, WINDOW_S))
+        if usage.count > usage.limit:
+            wait_s = str(max(usage.wait_s, 1))
             text = f"At most {MAX_REQUESTS} requests a minute; the next in {wait_s} s."
-            return error_response("temporarily_unavailable", text, status=429, **{"Retry-After": wait_s})
+            response = error_response("temporarily_unavailable", text, status=429, **{"Retry-After": wait_s})
         # A body without a length is not read.
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
-            return error_response("invalid_request", f"A body has at most {MAX_BODY_BYTES} bytes.", status=413)
-        return view(request)
+        elif int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
+            response = error_response("invalid_request", f"A body has at most {MAX_BODY_BYTES} bytes.", status=413)
+        else:
+            response = view(request)
+        set_rate_headers(response, usage)
+        return response
 
     return serve
 
@@ -102,11 +107,11 @@ def document(view: Callable[..., dict[str, Any] | None]) -> View:
     @csrf_exempt
     @wraps(view)
     def serve(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        if request.method not in ("GET", "HEAD"):
-            return HttpResponse(status=405, headers={"Allow": "GET, HEAD"})
+        if refused := error_handler.reject_unsafe_method(request):
+            return refused
         body = view(**kwargs)
         if body is None:
-            return JsonResponse({"error": "not_found"}, status=404)
+            return error_handler.error_response(NotFound("There is no such resource."), request)
         return JsonResponse(body, headers={"Cache-Control": f"public, max-age={METADATA_AGE_S}"})
 
     return serve

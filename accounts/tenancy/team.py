@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts import mail_outbox
 from accounts.models import Account, Invitation, Membership, Role, User, Venue
+from accounts.oauth.access import end_lost_access
 from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Access, Right
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
@@ -203,8 +204,13 @@ def verify_email(user: User, email: str) -> None:
         EmailAddress.objects.filter(pk=address.pk).update(primary=True)
 
 
-def change_membership(access: Access, membership_id: int, *, role: str, venues: Iterable[Venue]) -> Membership:
-    """Change the role and the venues of a member. Raises NotPermitted, LastOwner."""
+def change_membership(
+    access: Access, membership_id: int, *, role: str, venues: Iterable[Venue], now: datetime
+) -> Membership:
+    """Change the role and the venues of a member. What the member granted to apps and may not grant any more ends.
+
+    Raises NotPermitted, LastOwner.
+    """
     chosen = list(venues)
     with transaction.atomic():
         account = lock_account(access.account.pk)
@@ -216,6 +222,7 @@ def change_membership(access: Access, membership_id: int, *, role: str, venues: 
         membership.role, membership.is_limited = role, bool(chosen)
         membership.save(update_fields=["role", "is_limited"])
         membership.venues.set(chosen)
+        end_lost_access(membership.user.oauth_grants.filter(account=account), now=now)
         return membership
 
 
@@ -248,6 +255,7 @@ def delete_membership(membership: Membership, *, now: datetime) -> None:
     ).update(withdrawn_at=now)
     mail_outbox.cancel(mail_topic(membership.pk))
     membership.delete()
+    end_lost_access(membership.user.oauth_grants.filter(account=membership.account_id), now=now)
 
 
 def mail_topic(membership_id: int) -> str:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts import mail_outbox
-from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.models import Event, EventType, OAuthGrant, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.tasks import enqueue_webhook_delivery
 from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
 from framework.encryption import CannotDecrypt
@@ -51,9 +51,11 @@ class EndpointNotFound(NotFound):
 
 
 def create(
-    venue: Venue, *, url: str, types: Collection[str] = (), description: str = ""
+    venue: Venue, *, url: str, types: Collection[str] = (), description: str = "", grant: OAuthGrant | None = None
 ) -> tuple[WebhookEndpoint, str]:
     """Store an endpoint; return it with its secret. Raises InvalidWebhookUrl and TooManyEndpoints.
+
+    The endpoint of an app has its `grant`, which the caller has locked (accounts.oauth.access.lock_grant).
 
     Only the syntax of the URL is checked here; the addresses of its host are checked on each attempt.
     """
@@ -67,6 +69,7 @@ def create(
             raise TooManyEndpoints(message)
         endpoint = WebhookEndpoint.objects.create(
             venue=venue,
+            grant=grant,
             url=url,
             types=sorted({*types}),
             description=description,
@@ -143,12 +146,23 @@ def disable(endpoint: WebhookEndpoint, *, now: datetime) -> bool:
         return delivery_queue.disable_endpoint(endpoint.pk, reason=WebhookEndpoint.DisabledReason.STAFF, now=now)
 
 
-def enable(endpoint: WebhookEndpoint) -> bool:
-    """Enable the endpoint and reset its failures; False if it was enabled. Failed deliveries can be resent."""
+def enable(endpoint: WebhookEndpoint, *, grant: OAuthGrant | None = None) -> bool:
+    """Enable the endpoint and reset its failures; False if it was enabled. Failed deliveries can be resent.
+
+    With the locked `grant` of an app it stands on that one. Without, it is the restaurant's from then on if what its
+    app was granted has ended.
+    """
     with transaction.atomic():
-        rows = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=False)
-        if not rows.update(disabled_at=None, disabled_reason=None, failing_since=None, is_slow=False):
+        row = lock(endpoint.pk)
+        if row.disabled_at is None:
             return False
+        # Revoking the grant locks it before its enabled endpoints, and this one is disabled: no deadlock.
+        grants = OAuthGrant.objects.select_for_update(no_key=True).filter(webhook_endpoints=row, revoked_at=None)
+        has_lost = row.disabled_reason == WebhookEndpoint.DisabledReason.APP_ENDED
+        row.grant = grant or (None if has_lost else grants.first())
+        row.disabled_at = row.disabled_reason = row.failing_since = None
+        row.is_slow = False
+        row.save(update_fields=["grant", "disabled_at", "disabled_reason", "failing_since", "is_slow"])
         # Unsent mail says that the endpoint is disabled.
         mail_outbox.cancel(endpoint.public_id)
     return True

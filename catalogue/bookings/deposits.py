@@ -9,12 +9,13 @@ arrival, and `give_back` marks the refund due in the same transaction. docs/depo
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TypeVar
+from uuid import UUID
 
 from django.db import Error as DatabaseError
 from django.db import transaction
@@ -47,6 +48,7 @@ from payments.interface import (
     mark_undelivered_refund_due,
     refund_undelivered,
 )
+from payments.interface import erase_refund_requests as erase_refund_texts
 from payments.models import Payment
 from reservations.booking import holds, table_assignment, terms
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable, choose_area
@@ -289,3 +291,9 @@ def sum_deposits() -> dict[str, Decimal]:
     state = "booking__reservation__agreed_terms__deposit_state"
     sums = dict(rows.values_list(state).annotate(Sum("payment__amount_usdc")))
     return {name: sums.get(name) or Decimal(0) for name in (terms.HELD, terms.KEPT)}
+
+
+def erase_refund_requests(reservations: Sequence[UUID]) -> None:
+    """Erase what erased guests wrote when they asked for a deposit back. One statement."""
+    deposits = Deposit.objects.filter(booking__reservation__in=reservations)
+    erase_refund_texts(Payment.objects.filter(pk__in=deposits.values("payment")))

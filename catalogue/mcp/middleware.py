@@ -13,13 +13,21 @@ from catalogue.mcp.paywall import describe_refusal
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
-from framework.api.rate_limits.middleware import Admission, RateLimitExceeded, Usage
+from framework.api.rate_limits.middleware import Admission, RateLimitExceeded, Usage, undo_count
 from framework.errors import ApiError, ErrorCode, NotFound
 from framework.mcp import jsonrpc, protocol_versions
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
-from payments.interface import BOOKINGS, DataApiMiddleware, FixedLimit, anonymous_caller, bearer_token, caller_of
+from payments.interface import (
+    BOOKINGS,
+    DataApiMiddleware,
+    FixedLimit,
+    anonymous_caller,
+    bearer_token,
+    caller_of,
+    person_allowance,
+)
 
 logger = logging.getLogger("tablewire.api")
 
@@ -95,22 +103,22 @@ class McpMiddleware(DataApiMiddleware):
             return Admission(self.anonymous_allowance(request), Unauthorized(text))
         message, own_limit = _message_of(request), self.fixed_limit(request)
         if message is None or own_limit is MESSAGES:
-            return Admission(self.anonymous_allowance(request), self._refuse_token(request))
+            return self._admit_message(request)
         if own_limit is BOOKINGS:
             return self.admit_booking(request, meta=message.meta)
         return self.identify(request, meta=message.meta)
 
-    def _refuse_token(self, request: HttpRequest) -> ApiError | None:
-        """Check the token of a message whose answer does not depend on the caller. None if the database is down.
+    def _admit_message(self, request: HttpRequest) -> Admission:
+        """Check the token of a message whose answer does not depend on the caller, and count it by the person.
 
-        A signed challenge is valid once, so it is not consumed here.
+        By the address while the database is down. A signed challenge is valid once, so it is not consumed here.
         """
         request.META.pop("HTTP_SIGN_IN_WITH_X", None)
         try:
-            return self.identify(request, meta={}).error
+            return self.admit_person(request, MESSAGES, meta={})
         except DatabaseError:
             logger.warning("database away", exc_info=True)
-            return None
+            return Admission(self.anonymous_allowance(request))
 
     def fixed_limit(self, request: HttpRequest) -> FixedLimit | None:
         """The rate limit of the message; None for that of the caller's tier."""
@@ -143,12 +151,13 @@ class McpMiddleware(DataApiMiddleware):
             return super().adjust_usage(request, response, usage)
         if usage.count > usage.limit:
             # Concurrent calls are in the count, so this refusal must not remain in it.
-            self.undo_count(usage)
+            undo_count(usage)
             return response, usage
-        messages = self.count_call(request, MESSAGES.allowance(request), policy=MESSAGES.policy)
+        allowance = person_allowance(caller_of(request), MESSAGES.limit, MESSAGES.window_s, of_address=MESSAGES.limit)
+        messages = self.count_call(request, allowance, policy=MESSAGES.policy)
         if messages.count > messages.limit:
             return self.rate_limit_response(request, messages), messages
-        self.undo_count(usage)
+        undo_count(usage)
         return response, messages
 
     def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:

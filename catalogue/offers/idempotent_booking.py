@@ -179,23 +179,26 @@ class Attempt:
         )
 
 
-def book_once(attempt: Attempt, *, paid: PaidDeposit | None = None, now: datetime) -> FlowBooking:
+def book_once(
+    attempt: Attempt, *, on_try: Callable[[], None], paid: PaidDeposit | None = None, now: datetime
+) -> FlowBooking:
     """Book the table, or return the booking that an earlier identical attempt has made, in its current state.
 
     A key books once, even if that booking was cancelled since, and rejects a different request; so does the answer to
     a question. Without a key the same request makes no second booking unless the first was cancelled. `paid` is the
-    deposit that was paid. Raises what `book_request` raises, IdempotencyKeyReused, AnswerAlreadyUsed,
-    IdempotencyInProgress, and NoSuchBooking if the booking was erased.
+    deposit that was paid. `on_try` is called before a table is looked for, and not for a repeated attempt. Raises what
+    `book_request` raises, IdempotencyKeyReused, AnswerAlreadyUsed, IdempotencyInProgress, and NoSuchBooking if the
+    booking was erased.
     """
     request, has_key = attempt.request, attempt.key is not None
 
-    def book() -> StoredResponse:
+    def effect() -> StoredResponse:
+        on_try()
         # Only the id is stored, because the state of the booking changes.
-        return idempotency.run_once(
-            attempt.by_request,
-            lambda: StoredResponse(body=book_request(request, paid=paid, now=now).public_id.encode()),
-            is_valid=None if has_key else is_active,
-        )
+        return StoredResponse(body=book_request(request, paid=paid, now=now).public_id.encode())
+
+    def book() -> StoredResponse:
+        return idempotency.run_once(attempt.by_request, effect, is_valid=None if has_key else is_active)
 
     stored = book() if attempt.question is None else _answer_once(attempt, book)
     found = load_booking(stored)

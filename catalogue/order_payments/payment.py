@@ -9,7 +9,7 @@ refund due (orders.commands.REFUND_PAYMENT). docs/ordering-page.md has the state
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -19,8 +19,9 @@ from uuid import UUID
 from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Lower
 
-from accounts.models import Account
+from accounts.models import Account, Venue
 from framework.api.rate_limits.middleware import count_within_an_hour
 from framework.errors import ApiError, ErrorCode
 from orders import commands
@@ -44,6 +45,7 @@ from payments.interface import (
     mark_refund_due,
     refund_undelivered,
 )
+from payments.interface import erase_refund_requests as erase_refund_texts
 from payments.models import Payment
 
 logger = logging.getLogger("tablewire.worker")
@@ -216,3 +218,10 @@ def find_closure_blocker(account: Account, now: datetime) -> str | None:
 
 def orders() -> Orders:
     return Order.objects.select_related("venue")
+
+
+def erase_refund_requests(venue: Venue, contacts: Collection[str]) -> None:
+    """Erase what a guest wrote when they asked for the money of an order back. One statement."""
+    orders = Order.objects.of(venue).annotate(email=Lower("contact_email"))
+    found = orders.filter(Q(contact_phone__in=contacts) | Q(email__in=contacts), usdc_payment__isnull=False)
+    erase_refund_texts(Payment.objects.filter(pk__in=found.values("usdc_payment")))

@@ -63,9 +63,10 @@ def pages_sitemap(request: HttpRequest) -> HttpResponse:
     return cacheable_documents.document_response(request, content.encode(), content_type=restaurants.XML)
 
 
-@require_safe
 def security(request: HttpRequest) -> HttpResponse:
     """Where vulnerabilities are reported, by RFC 9116; 404 while SECURITY_CONTACT is not set."""
+    if refused := error_handler.reject_unsafe_method(request):
+        return refused
     if not settings.SECURITY_CONTACT:
         return error_handler.error_response(NotFound(), request)
     today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

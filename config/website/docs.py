@@ -35,6 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
             "clients",
             "keys",
             "apps",
+            "limits",
             "orders",
             "idempotency",
             "webhooks",

@@ -65,6 +65,22 @@ BEGIN
     ON CONFLICT (id) DO UPDATE SET number = counted.number + 1;
     RETURN NULL;
 END $$;
+CREATE FUNCTION public.disable_endpoint_without_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.disabled_at := clock_timestamp();
+    NEW.disabled_reason := 'app_ended';
+    RETURN NEW;
+END $$;
+CREATE FUNCTION public.disable_endpoints_of_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE accounts_webhookendpoint SET disabled_at = NEW.revoked_at, disabled_reason = 'app_ended'
+    WHERE grant_id = NEW.id AND disabled_at IS NULL;
+    RETURN NULL;
+END $$;
 CREATE FUNCTION public.fold(words text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ SELECT replace(lower(public.unaccent('public.unaccent', words)), '''', '') $$;
@@ -393,7 +409,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."grant_id", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_446fe() RETURNS trigger
@@ -528,7 +544,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_d3b8e() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."has_data_access", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_f0184() RETURNS trigger
@@ -633,7 +649,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_46070() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_70c53() RETURNS trigger
@@ -708,7 +724,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_a8d1a() RETURNS trigger
@@ -918,7 +934,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_523dc() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
@@ -1023,7 +1039,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_d5bea() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_d66ae() RETURNS trigger
@@ -1534,6 +1550,7 @@ CREATE TABLE public.accounts_apikey (
     last_used_at timestamp with time zone,
     last_used_ip inet,
     app_id uuid,
+    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikey_allowance_check CHECK ((allowance >= 0)),
     CONSTRAINT api_key_allowance_positive CHECK ((allowance >= 1)),
     CONSTRAINT api_key_scopes_known CHECK ((scopes <@ ARRAY['orders:read'::character varying(20), 'orders:write'::character varying(20), 'menu:write'::character varying(20), 'reservations:read'::character varying(20), 'reservations:write'::character varying(20), 'webhooks:read'::character varying(20), 'webhooks:write'::character varying(20)]))
@@ -1556,6 +1573,7 @@ CREATE TABLE public.accounts_apikeychange (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     app_id uuid,
+    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikeychange_allowance_check CHECK ((allowance >= 0))
 );
 ALTER TABLE public.accounts_apikeychange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -1939,6 +1957,7 @@ CREATE TABLE public.accounts_webhookendpoint (
     disabled_at timestamp with time zone,
     disabled_reason character varying(10),
     postponed_until timestamp with time zone,
+    grant_id uuid,
     CONSTRAINT webhook_endpoint_disabled_has_reason CHECK ((((disabled_at IS NULL) AND (disabled_reason IS NULL)) OR ((disabled_at IS NOT NULL) AND (disabled_reason IS NOT NULL)))),
     CONSTRAINT webhook_old_secret_has_expiry CHECK ((((old_secret IS NULL) AND (old_secret_until IS NULL)) OR ((old_secret IS NOT NULL) AND (old_secret_until IS NOT NULL))))
 );
@@ -1956,7 +1975,8 @@ CREATE TABLE public.accounts_webhookendpointchange (
     old_secret_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     disabled_at timestamp with time zone,
-    disabled_reason character varying(10)
+    disabled_reason character varying(10),
+    grant_id uuid
 );
 ALTER TABLE public.accounts_webhookendpointchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.accounts_webhookendpointchange_pgh_id_seq
@@ -2735,24 +2755,6 @@ ALTER TABLE public.orders_chargerulechange ALTER COLUMN pgh_id ADD GENERATED BY 
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-CREATE TABLE public.orders_checkoutsession (
-    id uuid NOT NULL,
-    agent character varying(500) NOT NULL,
-    state character varying(9) NOT NULL,
-    content jsonb NOT NULL,
-    shown_total numeric(18,3),
-    shown_usdc numeric(18,6),
-    completion_digest character varying(64) NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    completed_at timestamp with time zone,
-    canceled_at timestamp with time zone,
-    order_id uuid,
-    venue_id uuid NOT NULL,
-    CONSTRAINT checkout_session_has_an_order_once_placed CHECK ((((order_id IS NULL) AND (state = ANY (ARRAY['open'::character varying, 'canceled'::character varying]))) OR ((order_id IS NOT NULL) AND (state = ANY (ARRAY['placed'::character varying, 'completed'::character varying]))))),
-    CONSTRAINT checkout_session_times_match_state CHECK ((((canceled_at IS NULL) AND (completed_at IS NULL) AND (state = ANY (ARRAY['open'::character varying, 'placed'::character varying]))) OR ((canceled_at IS NULL) AND (completed_at IS NOT NULL) AND ((state)::text = 'completed'::text)) OR ((canceled_at IS NOT NULL) AND (completed_at IS NULL) AND ((state)::text = 'canceled'::text))))
 );
 CREATE TABLE public.orders_dishphoto (
     id uuid NOT NULL,
@@ -4102,286 +4104,282 @@ INSERT INTO public.auth_permission VALUES
 	(254, 'Can change order slot', 64, 'change_orderslot'),
 	(255, 'Can delete order slot', 64, 'delete_orderslot'),
 	(256, 'Can view order slot', 64, 'view_orderslot'),
-	(257, 'Can add checkout session', 65, 'add_checkoutsession'),
-	(258, 'Can change checkout session', 65, 'change_checkoutsession'),
-	(259, 'Can delete checkout session', 65, 'delete_checkoutsession'),
-	(260, 'Can view checkout session', 65, 'view_checkoutsession'),
-	(261, 'Can add reservation', 66, 'add_reservation'),
-	(262, 'Can change reservation', 66, 'change_reservation'),
-	(263, 'Can delete reservation', 66, 'delete_reservation'),
-	(264, 'Can view reservation', 66, 'view_reservation'),
-	(265, 'Can add guest mail', 67, 'add_guestmail'),
-	(266, 'Can change guest mail', 67, 'change_guestmail'),
-	(267, 'Can delete guest mail', 67, 'delete_guestmail'),
-	(268, 'Can view guest mail', 67, 'view_guestmail'),
-	(269, 'Can add guest profile', 68, 'add_guestprofile'),
-	(270, 'Can change guest profile', 68, 'change_guestprofile'),
-	(271, 'Can delete guest profile', 68, 'delete_guestprofile'),
-	(272, 'Can view guest profile', 68, 'view_guestprofile'),
-	(273, 'Can add guest contact', 69, 'add_guestcontact'),
-	(274, 'Can change guest contact', 69, 'change_guestcontact'),
-	(275, 'Can delete guest contact', 69, 'delete_guestcontact'),
-	(276, 'Can view guest contact', 69, 'view_guestcontact'),
-	(277, 'Can add online booking', 70, 'add_onlinebooking'),
-	(278, 'Can change online booking', 70, 'change_onlinebooking'),
-	(279, 'Can delete online booking', 70, 'delete_onlinebooking'),
-	(280, 'Can view online booking', 70, 'view_onlinebooking'),
-	(281, 'Can add service period', 71, 'add_serviceperiod'),
-	(282, 'Can change service period', 71, 'change_serviceperiod'),
-	(283, 'Can delete service period', 71, 'delete_serviceperiod'),
-	(284, 'Can view service period', 71, 'view_serviceperiod'),
-	(285, 'Can add service period change', 72, 'add_serviceperiodchange'),
-	(286, 'Can change service period change', 72, 'change_serviceperiodchange'),
-	(287, 'Can delete service period change', 72, 'delete_serviceperiodchange'),
-	(288, 'Can view service period change', 72, 'view_serviceperiodchange'),
-	(289, 'Can add closure', 73, 'add_closure'),
-	(290, 'Can change closure', 73, 'change_closure'),
-	(291, 'Can delete closure', 73, 'delete_closure'),
-	(292, 'Can view closure', 73, 'view_closure'),
-	(293, 'Can add closure change', 74, 'add_closurechange'),
-	(294, 'Can change closure change', 74, 'change_closurechange'),
-	(295, 'Can delete closure change', 74, 'delete_closurechange'),
-	(296, 'Can view closure change', 74, 'view_closurechange'),
-	(297, 'Can add area', 75, 'add_area'),
-	(298, 'Can change area', 75, 'change_area'),
-	(299, 'Can delete area', 75, 'delete_area'),
-	(300, 'Can view area', 75, 'view_area'),
-	(301, 'Can add table', 76, 'add_table'),
-	(302, 'Can change table', 76, 'change_table'),
-	(303, 'Can delete table', 76, 'delete_table'),
-	(304, 'Can view table', 76, 'view_table'),
-	(305, 'Can add table change', 77, 'add_tablechange'),
-	(306, 'Can change table change', 77, 'change_tablechange'),
-	(307, 'Can delete table change', 77, 'delete_tablechange'),
-	(308, 'Can view table change', 77, 'view_tablechange'),
-	(309, 'Can add combination', 78, 'add_combination'),
-	(310, 'Can change combination', 78, 'change_combination'),
-	(311, 'Can delete combination', 78, 'delete_combination'),
-	(312, 'Can view combination', 78, 'view_combination'),
-	(313, 'Can add seating', 79, 'add_seating'),
-	(314, 'Can change seating', 79, 'change_seating'),
-	(315, 'Can delete seating', 79, 'delete_seating'),
-	(316, 'Can view seating', 79, 'view_seating'),
-	(317, 'Can add hold', 80, 'add_hold'),
-	(318, 'Can change hold', 80, 'change_hold'),
-	(319, 'Can delete hold', 80, 'delete_hold'),
-	(320, 'Can view hold', 80, 'view_hold'),
-	(321, 'Can add branding image', 81, 'add_brandingimage'),
-	(322, 'Can change branding image', 81, 'change_brandingimage'),
-	(323, 'Can delete branding image', 81, 'delete_brandingimage'),
-	(324, 'Can view branding image', 81, 'view_brandingimage'),
-	(325, 'Can add branding', 82, 'add_branding'),
-	(326, 'Can change branding', 82, 'change_branding'),
-	(327, 'Can delete branding', 82, 'delete_branding'),
-	(328, 'Can view branding', 82, 'view_branding'),
-	(329, 'Can add agreed terms', 83, 'add_agreedterms'),
-	(330, 'Can change agreed terms', 83, 'change_agreedterms'),
-	(331, 'Can delete agreed terms', 83, 'delete_agreedterms'),
-	(332, 'Can view agreed terms', 83, 'view_agreedterms'),
-	(333, 'Can add cancellation terms', 84, 'add_cancellationterms'),
-	(334, 'Can change cancellation terms', 84, 'change_cancellationterms'),
-	(335, 'Can delete cancellation terms', 84, 'delete_cancellationterms'),
-	(336, 'Can view cancellation terms', 84, 'view_cancellationterms'),
-	(337, 'Can add cancellation terms change', 85, 'add_cancellationtermschange'),
-	(338, 'Can change cancellation terms change', 85, 'change_cancellationtermschange'),
-	(339, 'Can delete cancellation terms change', 85, 'delete_cancellationtermschange'),
-	(340, 'Can view cancellation terms change', 85, 'view_cancellationtermschange'),
-	(341, 'Can add audit', 86, 'add_audit'),
-	(342, 'Can change audit', 86, 'change_audit'),
-	(343, 'Can delete audit', 86, 'delete_audit'),
-	(344, 'Can view audit', 86, 'view_audit'),
-	(345, 'Can add payment', 87, 'add_payment'),
-	(346, 'Can change payment', 87, 'change_payment'),
-	(347, 'Can delete payment', 87, 'delete_payment'),
-	(348, 'Can view payment', 87, 'view_payment'),
-	(349, 'Can add payment event', 88, 'add_paymentevent'),
-	(350, 'Can change payment event', 88, 'change_paymentevent'),
-	(351, 'Can delete payment event', 88, 'delete_paymentevent'),
-	(352, 'Can view payment event', 88, 'view_paymentevent'),
-	(353, 'Can add refund', 89, 'add_refund'),
-	(354, 'Can change refund', 89, 'change_refund'),
-	(355, 'Can delete refund', 89, 'delete_refund'),
-	(356, 'Can view refund', 89, 'view_refund'),
-	(357, 'Can add product', 90, 'add_product'),
-	(358, 'Can change product', 90, 'change_product'),
-	(359, 'Can delete product', 90, 'delete_product'),
-	(360, 'Can view product', 90, 'view_product'),
-	(361, 'Can add price', 91, 'add_price'),
-	(362, 'Can change price', 91, 'change_price'),
-	(363, 'Can delete price', 91, 'delete_price'),
-	(364, 'Can view price', 91, 'view_price'),
-	(365, 'Can add wallet', 93, 'add_wallet'),
-	(366, 'Can change wallet', 93, 'change_wallet'),
-	(367, 'Can delete wallet', 93, 'delete_wallet'),
-	(368, 'Can view wallet', 93, 'view_wallet'),
-	(369, 'Can add wallet session', 94, 'add_walletsession'),
-	(370, 'Can change wallet session', 94, 'change_walletsession'),
-	(371, 'Can delete wallet session', 94, 'delete_walletsession'),
-	(372, 'Can view wallet session', 94, 'view_walletsession'),
-	(373, 'Can add holding snapshot', 95, 'add_holdingsnapshot'),
-	(374, 'Can change holding snapshot', 95, 'change_holdingsnapshot'),
-	(375, 'Can delete holding snapshot', 95, 'delete_holdingsnapshot'),
-	(376, 'Can view holding snapshot', 95, 'view_holdingsnapshot'),
-	(377, 'Can add spent challenge', 96, 'add_spentchallenge'),
-	(378, 'Can change spent challenge', 96, 'change_spentchallenge'),
-	(379, 'Can delete spent challenge', 96, 'delete_spentchallenge'),
-	(380, 'Can view spent challenge', 96, 'view_spentchallenge'),
-	(381, 'Can add plan', 97, 'add_plan'),
-	(382, 'Can change plan', 97, 'change_plan'),
-	(383, 'Can delete plan', 97, 'delete_plan'),
-	(384, 'Can view plan', 97, 'view_plan'),
-	(385, 'Can add tier terms', 98, 'add_tierterms'),
-	(386, 'Can change tier terms', 98, 'change_tierterms'),
-	(387, 'Can delete tier terms', 98, 'delete_tierterms'),
-	(388, 'Can view tier terms', 98, 'view_tierterms'),
-	(389, 'Can add receiver', 99, 'add_receiver'),
-	(390, 'Can change receiver', 99, 'change_receiver'),
-	(391, 'Can delete receiver', 99, 'delete_receiver'),
-	(392, 'Can view receiver', 99, 'view_receiver'),
-	(393, 'Can add billing', 100, 'add_billing'),
-	(394, 'Can change billing', 100, 'change_billing'),
-	(395, 'Can delete billing', 100, 'delete_billing'),
-	(396, 'Can view billing', 100, 'view_billing'),
-	(397, 'Can add invoice', 101, 'add_invoice'),
-	(398, 'Can change invoice', 101, 'change_invoice'),
-	(399, 'Can delete invoice', 101, 'delete_invoice'),
-	(400, 'Can view invoice', 101, 'view_invoice'),
-	(401, 'Can add source', 102, 'add_source'),
-	(402, 'Can change source', 102, 'change_source'),
-	(403, 'Can delete source', 102, 'delete_source'),
-	(404, 'Can view source', 102, 'view_source'),
-	(405, 'Can add market', 103, 'add_market'),
-	(406, 'Can change market', 103, 'change_market'),
-	(407, 'Can delete market', 103, 'delete_market'),
-	(408, 'Can view market', 103, 'view_market'),
-	(409, 'Can add cuisine', 104, 'add_cuisine'),
-	(410, 'Can change cuisine', 104, 'change_cuisine'),
-	(411, 'Can delete cuisine', 104, 'delete_cuisine'),
-	(412, 'Can view cuisine', 104, 'view_cuisine'),
-	(413, 'Can add attribute', 105, 'add_attribute'),
-	(414, 'Can change attribute', 105, 'change_attribute'),
-	(415, 'Can delete attribute', 105, 'delete_attribute'),
-	(416, 'Can view attribute', 105, 'view_attribute'),
-	(417, 'Can add holiday', 106, 'add_holiday'),
-	(418, 'Can change holiday', 106, 'change_holiday'),
-	(419, 'Can delete holiday', 106, 'delete_holiday'),
-	(420, 'Can view holiday', 106, 'view_holiday'),
-	(421, 'Can add restaurant', 107, 'add_restaurant'),
-	(422, 'Can change restaurant', 107, 'change_restaurant'),
-	(423, 'Can delete restaurant', 107, 'delete_restaurant'),
-	(424, 'Can view restaurant', 107, 'view_restaurant'),
-	(425, 'Can add source record', 108, 'add_sourcerecord'),
-	(426, 'Can change source record', 108, 'change_sourcerecord'),
-	(427, 'Can delete source record', 108, 'delete_sourcerecord'),
-	(428, 'Can view source record', 108, 'view_sourcerecord'),
-	(429, 'Can add match candidate', 109, 'add_matchcandidate'),
-	(430, 'Can change match candidate', 109, 'change_matchcandidate'),
-	(431, 'Can delete match candidate', 109, 'delete_matchcandidate'),
-	(432, 'Can view match candidate', 109, 'view_matchcandidate'),
-	(433, 'Can add export', 110, 'add_export'),
-	(434, 'Can change export', 110, 'change_export'),
-	(435, 'Can delete export', 110, 'delete_export'),
-	(436, 'Can view export', 110, 'view_export'),
-	(437, 'Can add export part', 111, 'add_exportpart'),
-	(438, 'Can change export part', 111, 'change_exportpart'),
-	(439, 'Can delete export part', 111, 'delete_exportpart'),
-	(440, 'Can view export part', 111, 'view_exportpart'),
-	(441, 'Can add removal', 112, 'add_removal'),
-	(442, 'Can change removal', 112, 'change_removal'),
-	(443, 'Can delete removal', 112, 'delete_removal'),
-	(444, 'Can view removal', 112, 'view_removal'),
-	(445, 'Can add import run', 113, 'add_importrun'),
-	(446, 'Can change import run', 113, 'change_importrun'),
-	(447, 'Can delete import run', 113, 'delete_importrun'),
-	(448, 'Can view import run', 113, 'view_importrun'),
-	(449, 'Can add insight', 114, 'add_insight'),
-	(450, 'Can change insight', 114, 'change_insight'),
-	(451, 'Can delete insight', 114, 'delete_insight'),
-	(452, 'Can view insight', 114, 'view_insight'),
-	(453, 'Can add insight demand', 115, 'add_insightdemand'),
-	(454, 'Can change insight demand', 115, 'change_insightdemand'),
-	(455, 'Can delete insight demand', 115, 'delete_insightdemand'),
-	(456, 'Can view insight demand', 115, 'view_insightdemand'),
-	(457, 'Can add insight call', 116, 'add_insightcall'),
-	(458, 'Can change insight call', 116, 'change_insightcall'),
-	(459, 'Can delete insight call', 116, 'delete_insightcall'),
-	(460, 'Can view insight call', 116, 'view_insightcall'),
-	(461, 'Can add landmark', 117, 'add_landmark'),
-	(462, 'Can change landmark', 117, 'change_landmark'),
-	(463, 'Can delete landmark', 117, 'delete_landmark'),
-	(464, 'Can view landmark', 117, 'view_landmark'),
-	(465, 'Can add landmark name', 118, 'add_landmarkname'),
-	(466, 'Can change landmark name', 118, 'change_landmarkname'),
-	(467, 'Can delete landmark name', 118, 'delete_landmarkname'),
-	(468, 'Can view landmark name', 118, 'view_landmarkname'),
-	(469, 'Can add listing', 119, 'add_listing'),
-	(470, 'Can change listing', 119, 'change_listing'),
-	(471, 'Can delete listing', 119, 'delete_listing'),
-	(472, 'Can view listing', 119, 'view_listing'),
-	(473, 'Can add flow rule', 120, 'add_flowrule'),
-	(474, 'Can change flow rule', 120, 'change_flowrule'),
-	(475, 'Can delete flow rule', 120, 'delete_flowrule'),
-	(476, 'Can view flow rule', 120, 'view_flowrule'),
-	(477, 'Can add flow slot', 121, 'add_flowslot'),
-	(478, 'Can change flow slot', 121, 'change_flowslot'),
-	(479, 'Can delete flow slot', 121, 'delete_flowslot'),
-	(480, 'Can view flow slot', 121, 'view_flowslot'),
-	(481, 'Can add flow booking', 122, 'add_flowbooking'),
-	(482, 'Can change flow booking', 122, 'change_flowbooking'),
-	(483, 'Can delete flow booking', 122, 'delete_flowbooking'),
-	(484, 'Can view flow booking', 122, 'view_flowbooking'),
-	(485, 'Can add review', 123, 'add_review'),
-	(486, 'Can change review', 123, 'change_review'),
-	(487, 'Can delete review', 123, 'delete_review'),
-	(488, 'Can view review', 123, 'view_review'),
-	(489, 'Can add review change', 124, 'add_reviewchange'),
-	(490, 'Can change review change', 124, 'change_reviewchange'),
-	(491, 'Can delete review change', 124, 'delete_reviewchange'),
-	(492, 'Can view review change', 124, 'view_reviewchange'),
-	(493, 'Can add photo', 125, 'add_photo'),
-	(494, 'Can change photo', 125, 'change_photo'),
-	(495, 'Can delete photo', 125, 'delete_photo'),
-	(496, 'Can view photo', 125, 'view_photo'),
-	(497, 'Can add record', 126, 'add_record'),
-	(498, 'Can change record', 126, 'change_record'),
-	(499, 'Can delete record', 126, 'delete_record'),
-	(500, 'Can view record', 126, 'view_record'),
-	(501, 'Can add search row', 127, 'add_searchrow'),
-	(502, 'Can change search row', 127, 'change_searchrow'),
-	(503, 'Can delete search row', 127, 'delete_searchrow'),
-	(504, 'Can view search row', 127, 'view_searchrow'),
-	(505, 'Can add kitchen', 128, 'add_kitchen'),
-	(506, 'Can change kitchen', 128, 'change_kitchen'),
-	(507, 'Can delete kitchen', 128, 'delete_kitchen'),
-	(508, 'Can view kitchen', 128, 'view_kitchen'),
-	(509, 'Can add report', 129, 'add_report'),
-	(510, 'Can change report', 129, 'change_report'),
-	(511, 'Can delete report', 129, 'delete_report'),
-	(512, 'Can view report', 129, 'view_report'),
-	(513, 'Can add version', 130, 'add_version'),
-	(514, 'Can change version', 130, 'change_version'),
-	(515, 'Can delete version', 130, 'delete_version'),
-	(516, 'Can view version', 130, 'view_version'),
-	(517, 'Can add former slug', 131, 'add_formerslug'),
-	(518, 'Can change former slug', 131, 'change_formerslug'),
-	(519, 'Can delete former slug', 131, 'delete_formerslug'),
-	(520, 'Can view former slug', 131, 'view_formerslug'),
-	(521, 'Can add photo import', 132, 'add_photoimport'),
-	(522, 'Can change photo import', 132, 'change_photoimport'),
-	(523, 'Can delete photo import', 132, 'delete_photoimport'),
-	(524, 'Can view photo import', 132, 'view_photoimport'),
-	(525, 'Can add neighborhood change', 133, 'add_neighborhoodchange'),
-	(526, 'Can change neighborhood change', 133, 'change_neighborhoodchange'),
-	(527, 'Can delete neighborhood change', 133, 'delete_neighborhoodchange'),
-	(528, 'Can view neighborhood change', 133, 'view_neighborhoodchange'),
-	(529, 'Can add deposit', 134, 'add_deposit'),
-	(530, 'Can change deposit', 134, 'change_deposit'),
-	(531, 'Can delete deposit', 134, 'delete_deposit'),
-	(532, 'Can view deposit', 134, 'view_deposit'),
-	(533, 'Can add restaurant claim', 135, 'add_restaurantclaim'),
-	(534, 'Can change restaurant claim', 135, 'change_restaurantclaim'),
-	(535, 'Can delete restaurant claim', 135, 'delete_restaurantclaim'),
-	(536, 'Can view restaurant claim', 135, 'view_restaurantclaim');
+	(257, 'Can add reservation', 65, 'add_reservation'),
+	(258, 'Can change reservation', 65, 'change_reservation'),
+	(259, 'Can delete reservation', 65, 'delete_reservation'),
+	(260, 'Can view reservation', 65, 'view_reservation'),
+	(261, 'Can add guest mail', 66, 'add_guestmail'),
+	(262, 'Can change guest mail', 66, 'change_guestmail'),
+	(263, 'Can delete guest mail', 66, 'delete_guestmail'),
+	(264, 'Can view guest mail', 66, 'view_guestmail'),
+	(265, 'Can add guest profile', 67, 'add_guestprofile'),
+	(266, 'Can change guest profile', 67, 'change_guestprofile'),
+	(267, 'Can delete guest profile', 67, 'delete_guestprofile'),
+	(268, 'Can view guest profile', 67, 'view_guestprofile'),
+	(269, 'Can add guest contact', 68, 'add_guestcontact'),
+	(270, 'Can change guest contact', 68, 'change_guestcontact'),
+	(271, 'Can delete guest contact', 68, 'delete_guestcontact'),
+	(272, 'Can view guest contact', 68, 'view_guestcontact'),
+	(273, 'Can add online booking', 69, 'add_onlinebooking'),
+	(274, 'Can change online booking', 69, 'change_onlinebooking'),
+	(275, 'Can delete online booking', 69, 'delete_onlinebooking'),
+	(276, 'Can view online booking', 69, 'view_onlinebooking'),
+	(277, 'Can add service period', 70, 'add_serviceperiod'),
+	(278, 'Can change service period', 70, 'change_serviceperiod'),
+	(279, 'Can delete service period', 70, 'delete_serviceperiod'),
+	(280, 'Can view service period', 70, 'view_serviceperiod'),
+	(281, 'Can add service period change', 71, 'add_serviceperiodchange'),
+	(282, 'Can change service period change', 71, 'change_serviceperiodchange'),
+	(283, 'Can delete service period change', 71, 'delete_serviceperiodchange'),
+	(284, 'Can view service period change', 71, 'view_serviceperiodchange'),
+	(285, 'Can add closure', 72, 'add_closure'),
+	(286, 'Can change closure', 72, 'change_closure'),
+	(287, 'Can delete closure', 72, 'delete_closure'),
+	(288, 'Can view closure', 72, 'view_closure'),
+	(289, 'Can add closure change', 73, 'add_closurechange'),
+	(290, 'Can change closure change', 73, 'change_closurechange'),
+	(291, 'Can delete closure change', 73, 'delete_closurechange'),
+	(292, 'Can view closure change', 73, 'view_closurechange'),
+	(293, 'Can add area', 74, 'add_area'),
+	(294, 'Can change area', 74, 'change_area'),
+	(295, 'Can delete area', 74, 'delete_area'),
+	(296, 'Can view area', 74, 'view_area'),
+	(297, 'Can add table', 75, 'add_table'),
+	(298, 'Can change table', 75, 'change_table'),
+	(299, 'Can delete table', 75, 'delete_table'),
+	(300, 'Can view table', 75, 'view_table'),
+	(301, 'Can add table change', 76, 'add_tablechange'),
+	(302, 'Can change table change', 76, 'change_tablechange'),
+	(303, 'Can delete table change', 76, 'delete_tablechange'),
+	(304, 'Can view table change', 76, 'view_tablechange'),
+	(305, 'Can add combination', 77, 'add_combination'),
+	(306, 'Can change combination', 77, 'change_combination'),
+	(307, 'Can delete combination', 77, 'delete_combination'),
+	(308, 'Can view combination', 77, 'view_combination'),
+	(309, 'Can add seating', 78, 'add_seating'),
+	(310, 'Can change seating', 78, 'change_seating'),
+	(311, 'Can delete seating', 78, 'delete_seating'),
+	(312, 'Can view seating', 78, 'view_seating'),
+	(313, 'Can add hold', 79, 'add_hold'),
+	(314, 'Can change hold', 79, 'change_hold'),
+	(315, 'Can delete hold', 79, 'delete_hold'),
+	(316, 'Can view hold', 79, 'view_hold'),
+	(317, 'Can add branding image', 80, 'add_brandingimage'),
+	(318, 'Can change branding image', 80, 'change_brandingimage'),
+	(319, 'Can delete branding image', 80, 'delete_brandingimage'),
+	(320, 'Can view branding image', 80, 'view_brandingimage'),
+	(321, 'Can add branding', 81, 'add_branding'),
+	(322, 'Can change branding', 81, 'change_branding'),
+	(323, 'Can delete branding', 81, 'delete_branding'),
+	(324, 'Can view branding', 81, 'view_branding'),
+	(325, 'Can add agreed terms', 82, 'add_agreedterms'),
+	(326, 'Can change agreed terms', 82, 'change_agreedterms'),
+	(327, 'Can delete agreed terms', 82, 'delete_agreedterms'),
+	(328, 'Can view agreed terms', 82, 'view_agreedterms'),
+	(329, 'Can add cancellation terms', 83, 'add_cancellationterms'),
+	(330, 'Can change cancellation terms', 83, 'change_cancellationterms'),
+	(331, 'Can delete cancellation terms', 83, 'delete_cancellationterms'),
+	(332, 'Can view cancellation terms', 83, 'view_cancellationterms'),
+	(333, 'Can add cancellation terms change', 84, 'add_cancellationtermschange'),
+	(334, 'Can change cancellation terms change', 84, 'change_cancellationtermschange'),
+	(335, 'Can delete cancellation terms change', 84, 'delete_cancellationtermschange'),
+	(336, 'Can view cancellation terms change', 84, 'view_cancellationtermschange'),
+	(337, 'Can add audit', 85, 'add_audit'),
+	(338, 'Can change audit', 85, 'change_audit'),
+	(339, 'Can delete audit', 85, 'delete_audit'),
+	(340, 'Can view audit', 85, 'view_audit'),
+	(341, 'Can add payment', 86, 'add_payment'),
+	(342, 'Can change payment', 86, 'change_payment'),
+	(343, 'Can delete payment', 86, 'delete_payment'),
+	(344, 'Can view payment', 86, 'view_payment'),
+	(345, 'Can add payment event', 87, 'add_paymentevent'),
+	(346, 'Can change payment event', 87, 'change_paymentevent'),
+	(347, 'Can delete payment event', 87, 'delete_paymentevent'),
+	(348, 'Can view payment event', 87, 'view_paymentevent'),
+	(349, 'Can add refund', 88, 'add_refund'),
+	(350, 'Can change refund', 88, 'change_refund'),
+	(351, 'Can delete refund', 88, 'delete_refund'),
+	(352, 'Can view refund', 88, 'view_refund'),
+	(353, 'Can add product', 89, 'add_product'),
+	(354, 'Can change product', 89, 'change_product'),
+	(355, 'Can delete product', 89, 'delete_product'),
+	(356, 'Can view product', 89, 'view_product'),
+	(357, 'Can add price', 90, 'add_price'),
+	(358, 'Can change price', 90, 'change_price'),
+	(359, 'Can delete price', 90, 'delete_price'),
+	(360, 'Can view price', 90, 'view_price'),
+	(361, 'Can add wallet', 92, 'add_wallet'),
+	(362, 'Can change wallet', 92, 'change_wallet'),
+	(363, 'Can delete wallet', 92, 'delete_wallet'),
+	(364, 'Can view wallet', 92, 'view_wallet'),
+	(365, 'Can add wallet session', 93, 'add_walletsession'),
+	(366, 'Can change wallet session', 93, 'change_walletsession'),
+	(367, 'Can delete wallet session', 93, 'delete_walletsession'),
+	(368, 'Can view wallet session', 93, 'view_walletsession'),
+	(369, 'Can add holding snapshot', 94, 'add_holdingsnapshot'),
+	(370, 'Can change holding snapshot', 94, 'change_holdingsnapshot'),
+	(371, 'Can delete holding snapshot', 94, 'delete_holdingsnapshot'),
+	(372, 'Can view holding snapshot', 94, 'view_holdingsnapshot'),
+	(373, 'Can add spent challenge', 95, 'add_spentchallenge'),
+	(374, 'Can change spent challenge', 95, 'change_spentchallenge'),
+	(375, 'Can delete spent challenge', 95, 'delete_spentchallenge'),
+	(376, 'Can view spent challenge', 95, 'view_spentchallenge'),
+	(377, 'Can add plan', 96, 'add_plan'),
+	(378, 'Can change plan', 96, 'change_plan'),
+	(379, 'Can delete plan', 96, 'delete_plan'),
+	(380, 'Can view plan', 96, 'view_plan'),
+	(381, 'Can add tier terms', 97, 'add_tierterms'),
+	(382, 'Can change tier terms', 97, 'change_tierterms'),
+	(383, 'Can delete tier terms', 97, 'delete_tierterms'),
+	(384, 'Can view tier terms', 97, 'view_tierterms'),
+	(385, 'Can add receiver', 98, 'add_receiver'),
+	(386, 'Can change receiver', 98, 'change_receiver'),
+	(387, 'Can delete receiver', 98, 'delete_receiver'),
+	(388, 'Can view receiver', 98, 'view_receiver'),
+	(389, 'Can add billing', 99, 'add_billing'),
+	(390, 'Can change billing', 99, 'change_billing'),
+	(391, 'Can delete billing', 99, 'delete_billing'),
+	(392, 'Can view billing', 99, 'view_billing'),
+	(393, 'Can add invoice', 100, 'add_invoice'),
+	(394, 'Can change invoice', 100, 'change_invoice'),
+	(395, 'Can delete invoice', 100, 'delete_invoice'),
+	(396, 'Can view invoice', 100, 'view_invoice'),
+	(397, 'Can add source', 101, 'add_source'),
+	(398, 'Can change source', 101, 'change_source'),
+	(399, 'Can delete source', 101, 'delete_source'),
+	(400, 'Can view source', 101, 'view_source'),
+	(401, 'Can add market', 102, 'add_market'),
+	(402, 'Can change market', 102, 'change_market'),
+	(403, 'Can delete market', 102, 'delete_market'),
+	(404, 'Can view market', 102, 'view_market'),
+	(405, 'Can add cuisine', 103, 'add_cuisine'),
+	(406, 'Can change cuisine', 103, 'change_cuisine'),
+	(407, 'Can delete cuisine', 103, 'delete_cuisine'),
+	(408, 'Can view cuisine', 103, 'view_cuisine'),
+	(409, 'Can add attribute', 104, 'add_attribute'),
+	(410, 'Can change attribute', 104, 'change_attribute'),
+	(411, 'Can delete attribute', 104, 'delete_attribute'),
+	(412, 'Can view attribute', 104, 'view_attribute'),
+	(413, 'Can add holiday', 105, 'add_holiday'),
+	(414, 'Can change holiday', 105, 'change_holiday'),
+	(415, 'Can delete holiday', 105, 'delete_holiday'),
+	(416, 'Can view holiday', 105, 'view_holiday'),
+	(417, 'Can add restaurant', 106, 'add_restaurant'),
+	(418, 'Can change restaurant', 106, 'change_restaurant'),
+	(419, 'Can delete restaurant', 106, 'delete_restaurant'),
+	(420, 'Can view restaurant', 106, 'view_restaurant'),
+	(421, 'Can add source record', 107, 'add_sourcerecord'),
+	(422, 'Can change source record', 107, 'change_sourcerecord'),
+	(423, 'Can delete source record', 107, 'delete_sourcerecord'),
+	(424, 'Can view source record', 107, 'view_sourcerecord'),
+	(425, 'Can add match candidate', 108, 'add_matchcandidate'),
+	(426, 'Can change match candidate', 108, 'change_matchcandidate'),
+	(427, 'Can delete match candidate', 108, 'delete_matchcandidate'),
+	(428, 'Can view match candidate', 108, 'view_matchcandidate'),
+	(429, 'Can add export', 109, 'add_export'),
+	(430, 'Can change export', 109, 'change_export'),
+	(431, 'Can delete export', 109, 'delete_export'),
+	(432, 'Can view export', 109, 'view_export'),
+	(433, 'Can add export part', 110, 'add_exportpart'),
+	(434, 'Can change export part', 110, 'change_exportpart'),
+	(435, 'Can delete export part', 110, 'delete_exportpart'),
+	(436, 'Can view export part', 110, 'view_exportpart'),
+	(437, 'Can add removal', 111, 'add_removal'),
+	(438, 'Can change removal', 111, 'change_removal'),
+	(439, 'Can delete removal', 111, 'delete_removal'),
+	(440, 'Can view removal', 111, 'view_removal'),
+	(441, 'Can add import run', 112, 'add_importrun'),
+	(442, 'Can change import run', 112, 'change_importrun'),
+	(443, 'Can delete import run', 112, 'delete_importrun'),
+	(444, 'Can view import run', 112, 'view_importrun'),
+	(445, 'Can add insight', 113, 'add_insight'),
+	(446, 'Can change insight', 113, 'change_insight'),
+	(447, 'Can delete insight', 113, 'delete_insight'),
+	(448, 'Can view insight', 113, 'view_insight'),
+	(449, 'Can add insight demand', 114, 'add_insightdemand'),
+	(450, 'Can change insight demand', 114, 'change_insightdemand'),
+	(451, 'Can delete insight demand', 114, 'delete_insightdemand'),
+	(452, 'Can view insight demand', 114, 'view_insightdemand'),
+	(453, 'Can add insight call', 115, 'add_insightcall'),
+	(454, 'Can change insight call', 115, 'change_insightcall'),
+	(455, 'Can delete insight call', 115, 'delete_insightcall'),
+	(456, 'Can view insight call', 115, 'view_insightcall'),
+	(457, 'Can add landmark', 116, 'add_landmark'),
+	(458, 'Can change landmark', 116, 'change_landmark'),
+	(459, 'Can delete landmark', 116, 'delete_landmark'),
+	(460, 'Can view landmark', 116, 'view_landmark'),
+	(461, 'Can add landmark name', 117, 'add_landmarkname'),
+	(462, 'Can change landmark name', 117, 'change_landmarkname'),
+	(463, 'Can delete landmark name', 117, 'delete_landmarkname'),
+	(464, 'Can view landmark name', 117, 'view_landmarkname'),
+	(465, 'Can add listing', 118, 'add_listing'),
+	(466, 'Can change listing', 118, 'change_listing'),
+	(467, 'Can delete listing', 118, 'delete_listing'),
+	(468, 'Can view listing', 118, 'view_listing'),
+	(469, 'Can add flow rule', 119, 'add_flowrule'),
+	(470, 'Can change flow rule', 119, 'change_flowrule'),
+	(471, 'Can delete flow rule', 119, 'delete_flowrule'),
+	(472, 'Can view flow rule', 119, 'view_flowrule'),
+	(473, 'Can add flow slot', 120, 'add_flowslot'),
+	(474, 'Can change flow slot', 120, 'change_flowslot'),
+	(475, 'Can delete flow slot', 120, 'delete_flowslot'),
+	(476, 'Can view flow slot', 120, 'view_flowslot'),
+	(477, 'Can add flow booking', 121, 'add_flowbooking'),
+	(478, 'Can change flow booking', 121, 'change_flowbooking'),
+	(479, 'Can delete flow booking', 121, 'delete_flowbooking'),
+	(480, 'Can view flow booking', 121, 'view_flowbooking'),
+	(481, 'Can add review', 122, 'add_review'),
+	(482, 'Can change review', 122, 'change_review'),
+	(483, 'Can delete review', 122, 'delete_review'),
+	(484, 'Can view review', 122, 'view_review'),
+	(485, 'Can add review change', 123, 'add_reviewchange'),
+	(486, 'Can change review change', 123, 'change_reviewchange'),
+	(487, 'Can delete review change', 123, 'delete_reviewchange'),
+	(488, 'Can view review change', 123, 'view_reviewchange'),
+	(489, 'Can add photo', 124, 'add_photo'),
+	(490, 'Can change photo', 124, 'change_photo'),
+	(491, 'Can delete photo', 124, 'delete_photo'),
+	(492, 'Can view photo', 124, 'view_photo'),
+	(493, 'Can add record', 125, 'add_record'),
+	(494, 'Can change record', 125, 'change_record'),
+	(495, 'Can delete record', 125, 'delete_record'),
+	(496, 'Can view record', 125, 'view_record'),
+	(497, 'Can add search row', 126, 'add_searchrow'),
+	(498, 'Can change search row', 126, 'change_searchrow'),
+	(499, 'Can delete search row', 126, 'delete_searchrow'),
+	(500, 'Can view search row', 126, 'view_searchrow'),
+	(501, 'Can add kitchen', 127, 'add_kitchen'),
+	(502, 'Can change kitchen', 127, 'change_kitchen'),
+	(503, 'Can delete kitchen', 127, 'delete_kitchen'),
+	(504, 'Can view kitchen', 127, 'view_kitchen'),
+	(505, 'Can add report', 128, 'add_report'),
+	(506, 'Can change report', 128, 'change_report'),
+	(507, 'Can delete report', 128, 'delete_report'),
+	(508, 'Can view report', 128, 'view_report'),
+	(509, 'Can add version', 129, 'add_version'),
+	(510, 'Can change version', 129, 'change_version'),
+	(511, 'Can delete version', 129, 'delete_version'),
+	(512, 'Can view version', 129, 'view_version'),
+	(513, 'Can add former slug', 130, 'add_formerslug'),
+	(514, 'Can change former slug', 130, 'change_formerslug'),
+	(515, 'Can delete former slug', 130, 'delete_formerslug'),
+	(516, 'Can view former slug', 130, 'view_formerslug'),
+	(517, 'Can add photo import', 131, 'add_photoimport'),
+	(518, 'Can change photo import', 131, 'change_photoimport'),
+	(519, 'Can delete photo import', 131, 'delete_photoimport'),
+	(520, 'Can view photo import', 131, 'view_photoimport'),
+	(521, 'Can add neighborhood change', 132, 'add_neighborhoodchange'),
+	(522, 'Can change neighborhood change', 132, 'change_neighborhoodchange'),
+	(523, 'Can delete neighborhood change', 132, 'delete_neighborhoodchange'),
+	(524, 'Can view neighborhood change', 132, 'view_neighborhoodchange'),
+	(525, 'Can add deposit', 133, 'add_deposit'),
+	(526, 'Can change deposit', 133, 'change_deposit'),
+	(527, 'Can delete deposit', 133, 'delete_deposit'),
+	(528, 'Can view deposit', 133, 'view_deposit'),
+	(529, 'Can add restaurant claim', 134, 'add_restaurantclaim'),
+	(530, 'Can change restaurant claim', 134, 'change_restaurantclaim'),
+	(531, 'Can delete restaurant claim', 134, 'delete_restaurantclaim'),
+	(532, 'Can view restaurant claim', 134, 'view_restaurantclaim');
 
 
 
@@ -4482,77 +4480,76 @@ INSERT INTO public.django_content_type VALUES
 	(62, 'orders', 'orderingsettings'),
 	(63, 'orders', 'orderingsettingschange'),
 	(64, 'orders', 'orderslot'),
-	(65, 'orders', 'checkoutsession'),
-	(66, 'reservations', 'reservation'),
-	(67, 'reservations', 'guestmail'),
-	(68, 'reservations', 'guestprofile'),
-	(69, 'reservations', 'guestcontact'),
-	(70, 'reservations', 'onlinebooking'),
-	(71, 'reservations', 'serviceperiod'),
-	(72, 'reservations', 'serviceperiodchange'),
-	(73, 'reservations', 'closure'),
-	(74, 'reservations', 'closurechange'),
-	(75, 'reservations', 'area'),
-	(76, 'reservations', 'table'),
-	(77, 'reservations', 'tablechange'),
-	(78, 'reservations', 'combination'),
-	(79, 'reservations', 'seating'),
-	(80, 'reservations', 'hold'),
-	(81, 'reservations', 'brandingimage'),
-	(82, 'reservations', 'branding'),
-	(83, 'reservations', 'agreedterms'),
-	(84, 'reservations', 'cancellationterms'),
-	(85, 'reservations', 'cancellationtermschange'),
-	(86, 'payments', 'audit'),
-	(87, 'payments', 'payment'),
-	(88, 'payments', 'paymentevent'),
-	(89, 'payments', 'refund'),
-	(90, 'payments', 'product'),
-	(91, 'payments', 'price'),
-	(92, 'payments', 'revenue'),
-	(93, 'payments', 'wallet'),
-	(94, 'payments', 'walletsession'),
-	(95, 'payments', 'holdingsnapshot'),
-	(96, 'payments', 'spentchallenge'),
-	(97, 'payments', 'plan'),
-	(98, 'payments', 'tierterms'),
-	(99, 'payments', 'receiver'),
-	(100, 'payments', 'billing'),
-	(101, 'payments', 'invoice'),
-	(102, 'catalogue', 'source'),
-	(103, 'catalogue', 'market'),
-	(104, 'catalogue', 'cuisine'),
-	(105, 'catalogue', 'attribute'),
-	(106, 'catalogue', 'holiday'),
-	(107, 'catalogue', 'restaurant'),
-	(108, 'catalogue', 'sourcerecord'),
-	(109, 'catalogue', 'matchcandidate'),
-	(110, 'catalogue', 'export'),
-	(111, 'catalogue', 'exportpart'),
-	(112, 'catalogue', 'removal'),
-	(113, 'catalogue', 'importrun'),
-	(114, 'catalogue', 'insight'),
-	(115, 'catalogue', 'insightdemand'),
-	(116, 'catalogue', 'insightcall'),
-	(117, 'catalogue', 'landmark'),
-	(118, 'catalogue', 'landmarkname'),
-	(119, 'catalogue', 'listing'),
-	(120, 'catalogue', 'flowrule'),
-	(121, 'catalogue', 'flowslot'),
-	(122, 'catalogue', 'flowbooking'),
-	(123, 'catalogue', 'review'),
-	(124, 'catalogue', 'reviewchange'),
-	(125, 'catalogue', 'photo'),
-	(126, 'catalogue', 'record'),
-	(127, 'catalogue', 'searchrow'),
-	(128, 'catalogue', 'kitchen'),
-	(129, 'catalogue', 'report'),
-	(130, 'catalogue', 'version'),
-	(131, 'catalogue', 'formerslug'),
-	(132, 'catalogue', 'photoimport'),
-	(133, 'catalogue', 'neighborhoodchange'),
-	(134, 'catalogue', 'deposit'),
-	(135, 'catalogue', 'restaurantclaim');
+	(65, 'reservations', 'reservation'),
+	(66, 'reservations', 'guestmail'),
+	(67, 'reservations', 'guestprofile'),
+	(68, 'reservations', 'guestcontact'),
+	(69, 'reservations', 'onlinebooking'),
+	(70, 'reservations', 'serviceperiod'),
+	(71, 'reservations', 'serviceperiodchange'),
+	(72, 'reservations', 'closure'),
+	(73, 'reservations', 'closurechange'),
+	(74, 'reservations', 'area'),
+	(75, 'reservations', 'table'),
+	(76, 'reservations', 'tablechange'),
+	(77, 'reservations', 'combination'),
+	(78, 'reservations', 'seating'),
+	(79, 'reservations', 'hold'),
+	(80, 'reservations', 'brandingimage'),
+	(81, 'reservations', 'branding'),
+	(82, 'reservations', 'agreedterms'),
+	(83, 'reservations', 'cancellationterms'),
+	(84, 'reservations', 'cancellationtermschange'),
+	(85, 'payments', 'audit'),
+	(86, 'payments', 'payment'),
+	(87, 'payments', 'paymentevent'),
+	(88, 'payments', 'refund'),
+	(89, 'payments', 'product'),
+	(90, 'payments', 'price'),
+	(91, 'payments', 'revenue'),
+	(92, 'payments', 'wallet'),
+	(93, 'payments', 'walletsession'),
+	(94, 'payments', 'holdingsnapshot'),
+	(95, 'payments', 'spentchallenge'),
+	(96, 'payments', 'plan'),
+	(97, 'payments', 'tierterms'),
+	(98, 'payments', 'receiver'),
+	(99, 'payments', 'billing'),
+	(100, 'payments', 'invoice'),
+	(101, 'catalogue', 'source'),
+	(102, 'catalogue', 'market'),
+	(103, 'catalogue', 'cuisine'),
+	(104, 'catalogue', 'attribute'),
+	(105, 'catalogue', 'holiday'),
+	(106, 'catalogue', 'restaurant'),
+	(107, 'catalogue', 'sourcerecord'),
+	(108, 'catalogue', 'matchcandidate'),
+	(109, 'catalogue', 'export'),
+	(110, 'catalogue', 'exportpart'),
+	(111, 'catalogue', 'removal'),
+	(112, 'catalogue', 'importrun'),
+	(113, 'catalogue', 'insight'),
+	(114, 'catalogue', 'insightdemand'),
+	(115, 'catalogue', 'insightcall'),
+	(116, 'catalogue', 'landmark'),
+	(117, 'catalogue', 'landmarkname'),
+	(118, 'catalogue', 'listing'),
+	(119, 'catalogue', 'flowrule'),
+	(120, 'catalogue', 'flowslot'),
+	(121, 'catalogue', 'flowbooking'),
+	(122, 'catalogue', 'review'),
+	(123, 'catalogue', 'reviewchange'),
+	(124, 'catalogue', 'photo'),
+	(125, 'catalogue', 'record'),
+	(126, 'catalogue', 'searchrow'),
+	(127, 'catalogue', 'kitchen'),
+	(128, 'catalogue', 'report'),
+	(129, 'catalogue', 'version'),
+	(130, 'catalogue', 'formerslug'),
+	(131, 'catalogue', 'photoimport'),
+	(132, 'catalogue', 'neighborhoodchange'),
+	(133, 'catalogue', 'deposit'),
+	(134, 'catalogue', 'restaurantclaim');
 INSERT INTO public.django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now()),
 	(2, 'contenttypes', '0002_remove_content_type_name', now()),
@@ -4595,81 +4592,81 @@ INSERT INTO public.django_migrations VALUES
 	(39, 'accounts', '0016_validate_webhook_scopes', now()),
 	(40, 'accounts', '0017_failed_deliveries', now()),
 	(41, 'accounts', '0018_oauthapp_oauthcode_oauthgrant_oauthtoken_and_more', now()),
-	(42, 'admin', '0001_initial', now()),
-	(43, 'admin', '0002_logentry_remove_auto_add', now()),
-	(44, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(45, 'payments', '0001_initial', now()),
-	(46, 'payments', '0002_functions_and_triggers', now()),
-	(47, 'payments', '0003_owners_and_receivers', now()),
-	(48, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(49, 'reservations', '0001_initial', now()),
-	(50, 'catalogue', '0001_initial', now()),
-	(51, 'catalogue', '0002_functions_and_triggers', now()),
-	(52, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(53, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
-	(54, 'catalogue', '0005_photo_imports', now()),
-	(55, 'catalogue', '0006_cuisine_tree', now()),
-	(56, 'catalogue', '0007_streets_and_postal_codes', now()),
-	(57, 'catalogue', '0008_bookings_without_offer', now()),
-	(58, 'catalogue', '0009_bookings_of_owners', now()),
-	(59, 'catalogue', '0010_hotels', now()),
-	(60, 'catalogue', '0011_degrees_of_attributes', now()),
-	(61, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
-	(62, 'catalogue', '0013_regions_of_markets', now()),
-	(63, 'catalogue', '0014_deposits', now()),
-	(64, 'catalogue', '0015_phone_contacts', now()),
-	(65, 'catalogue', '0016_phone_contact_index', now()),
-	(66, 'catalogue', '0017_menus_are_exported', now()),
-	(67, 'catalogue', '0018_claims', now()),
-	(68, 'catalogue', '0019_claim_proofs', now()),
-	(69, 'catalogue', '0020_restaurant_website_index', now()),
-	(70, 'mfa', '0001_initial', now()),
-	(71, 'mfa', '0002_authenticator_timestamps', now()),
-	(72, 'mfa', '0003_authenticator_type_uniq', now()),
-	(73, 'orders', '0001_initial', now()),
-	(74, 'orders', '0002_functions_and_triggers', now()),
-	(75, 'orders', '0003_allergens_and_photos', now()),
-	(76, 'orders', '0004_order_stages', now()),
-	(77, 'orders', '0005_order_lists', now()),
-	(78, 'orders', '0006_whole_orders', now()),
-	(79, 'orders', '0007_modifiers_on_one_menu', now()),
-	(80, 'orders', '0008_order_with_contact', now()),
-	(81, 'orders', '0009_board_settings', now()),
-	(82, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(83, 'orders', '0011_no_usdc_without_a_price', now()),
-	(84, 'orders', '0012_usdc_price_and_pauses', now()),
-	(85, 'orders', '0013_order_payments', now()),
-	(86, 'orders', '0014_validate_payments', now()),
-	(87, 'orders', '0015_orders_with_refund_due', now()),
-	(88, 'orders', '0016_ticket_claims', now()),
-	(89, 'orders', '0017_fold', now()),
-	(90, 'orders', '0018_menu_item_search', now()),
-	(91, 'orders', '0019_checkout_sessions', now()),
-	(92, 'payments', '0005_billing', now()),
-	(93, 'payments', '0006_payment_account', now()),
-	(94, 'payments', '0007_payments_of_account', now()),
-	(95, 'payments', '0008_refund_requests', now()),
-	(96, 'payments', '0009_open_refund_requests', now()),
-	(97, 'pghistory', '0001_initial', now()),
-	(98, 'pghistory', '0002_aggregateevent', now()),
-	(99, 'pghistory', '0003_auto_20201023_1636', now()),
-	(100, 'pghistory', '0004_auto_20220906_1625', now()),
-	(101, 'pghistory', '0005_events_middlewareevents', now()),
-	(102, 'pghistory', '0006_delete_aggregateevent', now()),
-	(103, 'pghistory', '0007_auto_20250421_0444', now()),
-	(104, 'reservations', '0002_functions_and_triggers', now()),
-	(105, 'reservations', '0003_holds', now()),
-	(106, 'reservations', '0004_validate_seatings', now()),
-	(107, 'reservations', '0005_seating_by_hold', now()),
-	(108, 'reservations', '0006_guest_mail_former', now()),
-	(109, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(110, 'reservations', '0008_branding', now()),
-	(111, 'reservations', '0009_terms_and_deposits', now()),
-	(112, 'reservations', '0010_language', now()),
-	(113, 'reservations', '0011_reservation_last_updated', now()),
-	(114, 'sessions', '0001_initial', now()),
-	(115, 'usersessions', '0001_initial', now());
-
+	(42, 'accounts', '0019_webhook_endpoint_grant', now()),
+	(43, 'accounts', '0020_api_key_data_access', now()),
+	(44, 'admin', '0001_initial', now()),
+	(45, 'admin', '0002_logentry_remove_auto_add', now()),
+	(46, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(47, 'payments', '0001_initial', now()),
+	(48, 'payments', '0002_functions_and_triggers', now()),
+	(49, 'payments', '0003_owners_and_receivers', now()),
+	(50, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(51, 'reservations', '0001_initial', now()),
+	(52, 'catalogue', '0001_initial', now()),
+	(53, 'catalogue', '0002_functions_and_triggers', now()),
+	(54, 'catalogue', '0003_suppliers_and_reasons', now()),
+	(55, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(56, 'catalogue', '0005_photo_imports', now()),
+	(57, 'catalogue', '0006_cuisine_tree', now()),
+	(58, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(59, 'catalogue', '0008_bookings_without_offer', now()),
+	(60, 'catalogue', '0009_bookings_of_owners', now()),
+	(61, 'catalogue', '0010_hotels', now()),
+	(62, 'catalogue', '0011_degrees_of_attributes', now()),
+	(63, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
+	(64, 'catalogue', '0013_regions_of_markets', now()),
+	(65, 'catalogue', '0014_deposits', now()),
+	(66, 'catalogue', '0015_phone_contacts', now()),
+	(67, 'catalogue', '0016_phone_contact_index', now()),
+	(68, 'catalogue', '0017_menus_are_exported', now()),
+	(69, 'catalogue', '0018_claims', now()),
+	(70, 'catalogue', '0019_claim_proofs', now()),
+	(71, 'catalogue', '0020_restaurant_website_index', now()),
+	(72, 'mfa', '0001_initial', now()),
+	(73, 'mfa', '0002_authenticator_timestamps', now()),
+	(74, 'mfa', '0003_authenticator_type_uniq', now()),
+	(75, 'orders', '0001_initial', now()),
+	(76, 'orders', '0002_functions_and_triggers', now()),
+	(77, 'orders', '0003_allergens_and_photos', now()),
+	(78, 'orders', '0004_order_stages', now()),
+	(79, 'orders', '0005_order_lists', now()),
+	(80, 'orders', '0006_whole_orders', now()),
+	(81, 'orders', '0007_modifiers_on_one_menu', now()),
+	(82, 'orders', '0008_order_with_contact', now()),
+	(83, 'orders', '0009_board_settings', now()),
+	(84, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(85, 'orders', '0011_no_usdc_without_a_price', now()),
+	(86, 'orders', '0012_usdc_price_and_pauses', now()),
+	(87, 'orders', '0013_order_payments', now()),
+	(88, 'orders', '0014_validate_payments', now()),
+	(89, 'orders', '0015_orders_with_refund_due', now()),
+	(90, 'orders', '0016_ticket_claims', now()),
+	(91, 'orders', '0017_fold', now()),
+	(92, 'orders', '0018_menu_item_search', now()),
+	(93, 'payments', '0005_billing', now()),
+	(94, 'payments', '0006_payment_account', now()),
+	(95, 'payments', '0007_payments_of_account', now()),
+	(96, 'payments', '0008_refund_requests', now()),
+	(97, 'payments', '0009_open_refund_requests', now()),
+	(98, 'pghistory', '0001_initial', now()),
+	(99, 'pghistory', '0002_aggregateevent', now()),
+	(100, 'pghistory', '0003_auto_20201023_1636', now()),
+	(101, 'pghistory', '0004_auto_20220906_1625', now()),
+	(102, 'pghistory', '0005_events_middlewareevents', now()),
+	(103, 'pghistory', '0006_delete_aggregateevent', now()),
+	(104, 'pghistory', '0007_auto_20250421_0444', now()),
+	(105, 'reservations', '0002_functions_and_triggers', now()),
+	(106, 'reservations', '0003_holds', now()),
+	(107, 'reservations', '0004_validate_seatings', now()),
+	(108, 'reservations', '0005_seating_by_hold', now()),
+	(109, 'reservations', '0006_guest_mail_former', now()),
+	(110, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(111, 'reservations', '0008_branding', now()),
+	(112, 'reservations', '0009_terms_and_deposits', now()),
+	(113, 'reservations', '0010_language', now()),
+	(114, 'reservations', '0011_reservation_last_updated', now()),
+	(115, 'sessions', '0001_initial', now()),
+	(116, 'usersessions', '0001_initial', now());
 
 
 
@@ -4749,7 +4746,7 @@ SELECT pg_catalog.setval('public.accounts_venuechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.accounts_webhookendpointchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.auth_group_id_seq', 3, true);
 SELECT pg_catalog.setval('public.auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.auth_permission_id_seq', 536, true);
+SELECT pg_catalog.setval('public.auth_permission_id_seq', 532, true);
 SELECT pg_catalog.setval('public.catalogue_exportpart_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_flowrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_holiday_id_seq', 1, false);
@@ -4766,8 +4763,8 @@ SELECT pg_catalog.setval('public.catalogue_sourcerecord_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('public.django_content_type_id_seq', 135, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 115, true);
+SELECT pg_catalog.setval('public.django_content_type_id_seq', 134, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 116, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5071,10 +5068,6 @@ ALTER TABLE ONLY public.orders_chargerule
     ADD CONSTRAINT orders_chargerule_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_chargerulechange
     ADD CONSTRAINT orders_chargerulechange_pkey PRIMARY KEY (pgh_id);
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_order_id_key UNIQUE (order_id);
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_dishphoto
     ADD CONSTRAINT orders_dishphoto_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_itemmodifiergroup
@@ -5284,7 +5277,9 @@ CREATE INDEX accounts_venue_account_id_b700473d ON public.accounts_venue USING b
 CREATE INDEX accounts_venuechange_account_id_1880ec74 ON public.accounts_venuechange USING btree (account_id);
 CREATE INDEX accounts_venuechange_pgh_obj_id_45b7b559 ON public.accounts_venuechange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookdelivery_event_id_ff7f0aaa ON public.accounts_webhookdelivery USING btree (event_id);
+CREATE INDEX accounts_webhookendpoint_grant_id_1a4627a4 ON public.accounts_webhookendpoint USING btree (grant_id);
 CREATE INDEX accounts_webhookendpoint_venue_id_dff65153 ON public.accounts_webhookendpoint USING btree (venue_id);
+CREATE INDEX accounts_webhookendpointchange_grant_id_e2253d7a ON public.accounts_webhookendpointchange USING btree (grant_id);
 CREATE INDEX accounts_webhookendpointchange_pgh_obj_id_e705f5c0 ON public.accounts_webhookendpointchange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookendpointchange_venue_id_30a25925 ON public.accounts_webhookendpointchange USING btree (venue_id);
 CREATE INDEX agreed_deposit_held ON public.reservations_agreedterms USING btree (reservation_id) WHERE ((deposit_state)::text = 'held'::text);
@@ -5347,8 +5342,6 @@ CREATE INDEX catalogue_source_key_f2a0e793_like ON public.catalogue_source USING
 CREATE INDEX catalogue_sourcerecord_restaurant_id_e3db45c0 ON public.catalogue_sourcerecord USING btree (restaurant_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59 ON public.catalogue_sourcerecord USING btree (source_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59_like ON public.catalogue_sourcerecord USING btree (source_id varchar_pattern_ops);
-CREATE INDEX checkout_session_by_expiry ON public.orders_checkoutsession USING btree (expires_at);
-CREATE INDEX checkout_session_placed ON public.orders_checkoutsession USING btree (updated_at) WHERE ((state)::text = 'placed'::text);
 CREATE INDEX claim_oldest_of_state ON public.catalogue_restaurantclaim USING btree (state, created_at);
 CREATE INDEX delivery_due ON public.accounts_webhookdelivery USING btree (next_attempt_at) WHERE ((state)::text = 'pending'::text);
 CREATE INDEX delivery_due_of_endpoint ON public.accounts_webhookdelivery USING btree (endpoint_id, next_attempt_at) WHERE ((state)::text = 'pending'::text);
@@ -5405,7 +5398,6 @@ CREATE INDEX order_with_contact ON public.orders_order USING btree (created_at) 
 CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USING btree (venue_id);
 CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
 CREATE INDEX orders_chargerulechange_venue_id_953bfde5 ON public.orders_chargerulechange USING btree (venue_id);
-CREATE INDEX orders_checkoutsession_venue_id_f620bb4c ON public.orders_checkoutsession USING btree (venue_id);
 CREATE INDEX orders_itemmodifiergroup_group_id_4e412be5 ON public.orders_itemmodifiergroup USING btree (group_id);
 CREATE INDEX orders_itemmodifiergroup_menu_id_d432a193 ON public.orders_itemmodifiergroup USING btree (menu_id);
 CREATE INDEX orders_itemmodifiergroupchange_group_id_2ffedaf9 ON public.orders_itemmodifiergroupchange USING btree (group_id);
@@ -5564,6 +5556,7 @@ CREATE TRIGGER insights_added AFTER INSERT ON public.catalogue_insight REFERENCI
 CREATE TRIGGER insights_changed AFTER UPDATE ON public.catalogue_insight REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.render_related_restaurants();
 CREATE TRIGGER landmark_removals AFTER DELETE ON public.catalogue_landmark REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_removals('landmarks', 'lm');
 CREATE TRIGGER landmark_updated_at BEFORE UPDATE ON public.catalogue_landmark FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
+CREATE TRIGGER oauth_grant_revoked AFTER UPDATE OF revoked_at ON public.accounts_oauthgrant FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.disable_endpoints_of_grant();
 CREATE TRIGGER orders_added AFTER INSERT ON public.orders_order REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_changed AFTER UPDATE ON public.orders_order REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_removed AFTER DELETE ON public.orders_order REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
@@ -5577,7 +5570,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS '
 CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_38770();
 COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS '42a72c1a707d4242e7122f5833973d6266c32b09';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
-COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
+COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS 'fe58963fa5442a4cbe4ee49f471b6fd7cc251b06';
 CREATE TRIGGER pgtrigger_added_insert_446fe AFTER INSERT ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_446fe();
 COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3ec30cd99d24c62d9f01fae510ffbba367b93ed';
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
@@ -5595,7 +5588,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_b6f33 ON public.orders_menu IS 'd56d65
 CREATE TRIGGER pgtrigger_added_insert_c0b37 AFTER INSERT ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_c0b37();
 COMMENT ON TRIGGER pgtrigger_added_insert_c0b37 ON public.accounts_venue IS '6a8c3916aaf19118a548851b1b1c28bc8f2c304e';
 CREATE TRIGGER pgtrigger_added_insert_d3b8e AFTER INSERT ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_d3b8e();
-COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS '4347d4015cff13df422e11a7b8861acb3b08236d';
+COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS 'fc5e592a8c55d2b485f008b016043e8747e82ae7';
 CREATE TRIGGER pgtrigger_added_insert_f0184 AFTER INSERT ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f0184();
 COMMENT ON TRIGGER pgtrigger_added_insert_f0184 ON public.accounts_membership IS '84fece4c55539ecca821a59d00461d4e0c0b5fb7';
 CREATE TRIGGER pgtrigger_added_insert_f157e AFTER INSERT ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f157e();
@@ -5608,8 +5601,8 @@ CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_me
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
 COMMENT ON TRIGGER pgtrigger_changed_update_3232a ON public.reservations_serviceperiod IS '4a87673735c40c6ed4ef29f4b28c2782e1e3b268';
-CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
-COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '589168f74d5f1be362acd1547638823df93245e5';
+CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.has_data_access IS DISTINCT FROM new.has_data_access) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
+COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '83c72f09fb3fb37703a926b3b669793b06b5b433';
 CREATE TRIGGER pgtrigger_changed_update_70c53 AFTER UPDATE ON public.orders_itemmodifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_70c53();
 COMMENT ON TRIGGER pgtrigger_changed_update_70c53 ON public.orders_itemmodifiergroup IS '01fb7d63d5d39dfbcf078e2f3482397416943d23';
 CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_venue FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_74b9e();
@@ -5618,8 +5611,8 @@ CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
 CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR (old.sold_out_until IS DISTINCT FROM new.sold_out_until) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
 COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS '416e2ff16fbdb6effd6cac38632f7146447d6434';
-CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
-COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '61a2dd0b311a6522442495aa09f86b1561d54da7';
+CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.grant_id IS DISTINCT FROM new.grant_id) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
+COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '0a3c9159b754651ac40e7d01016b18fefb9fb4ab';
 CREATE TRIGGER pgtrigger_changed_update_a8d1a AFTER UPDATE ON public.orders_chargerule FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_a8d1a();
 COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS 'b29d36ae6b3929d7bd5ae5c8e091aa7277806a4f';
 CREATE TRIGGER pgtrigger_changed_update_ad2ed AFTER UPDATE ON public.reservations_closure FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ad2ed();
@@ -5647,7 +5640,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_42aee ON public.orders_modifier IS '
 CREATE TRIGGER pgtrigger_removed_delete_4eb07 AFTER DELETE ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_4eb07();
 COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '5a43753a1709cfe13dc7f6276deb32d67e2ce749';
 CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_523dc();
-COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
+COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '55d3aa9429c2072acb1dd5e0fe42d84ef85d1143';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
 COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '9833e34c53a0d13296d2d0a6b243979c82894341';
 CREATE TRIGGER pgtrigger_removed_delete_9ed64 AFTER DELETE ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_9ed64();
@@ -5661,7 +5654,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_d2b7c ON public.accounts_venue IS '0
 CREATE TRIGGER pgtrigger_removed_delete_d2fe0 AFTER DELETE ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2fe0();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d2fe0 ON public.accounts_membership IS 'bb522e2562c0f227550292200725938829d8f9fd';
 CREATE TRIGGER pgtrigger_removed_delete_d5bea AFTER DELETE ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d5bea();
-COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS 'dd7965221f902018dc01b98bd1f07f8be6484f02';
+COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS '2a63361e623caeec574d9a023ee32727dcd7e37f';
 CREATE TRIGGER pgtrigger_removed_delete_d66ae AFTER DELETE ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d66ae();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d66ae ON public.reservations_closure IS '53add195ae4124c163625f05471adc1ab5029a78';
 CREATE TRIGGER pgtrigger_removed_delete_eab81 AFTER DELETE ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_eab81();
@@ -5697,6 +5690,7 @@ CREATE TRIGGER touch_landmark AFTER INSERT OR DELETE OR UPDATE ON public.catalog
 CREATE TRIGGER venue_changed AFTER DELETE OR UPDATE ON public.accounts_venue FOR EACH STATEMENT EXECUTE FUNCTION public.count_api_key_change();
 CREATE TRIGGER version_removals AFTER DELETE ON public.catalogue_version REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_version_removals();
 CREATE TRIGGER version_updated_at BEFORE UPDATE ON public.catalogue_version FOR EACH ROW WHEN (((old.restaurant_id IS DISTINCT FROM new.restaurant_id) OR (old.version IS DISTINCT FROM new.version) OR (old.at IS DISTINCT FROM new.at) OR ((old.actor)::text IS DISTINCT FROM (new.actor)::text) OR ((old.kind)::text IS DISTINCT FROM (new.kind)::text) OR (old.patch IS DISTINCT FROM new.patch))) EXECUTE FUNCTION public.set_updated_at();
+CREATE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.grant_id IS NOT NULL) AND (new.grant_id IS NULL) AND (old.disabled_at IS NULL) AND (new.disabled_at IS NULL))) EXECUTE FUNCTION public.disable_endpoint_without_grant();
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.account_emailconfirmation
@@ -5773,6 +5767,8 @@ ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdeli_endpoint_id_bf21cfff_fk_accounts_ FOREIGN KEY (endpoint_id) REFERENCES public.accounts_webhookendpoint(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdelivery_event_id_ff7f0aaa_fk_accounts_event_id FOREIGN KEY (event_id) REFERENCES public.accounts_event(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.accounts_webhookendpoint
+    ADD CONSTRAINT accounts_webhookendp_grant_id_1a4627a4_fk_accounts_ FOREIGN KEY (grant_id) REFERENCES public.accounts_oauthgrant(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookendpoint
     ADD CONSTRAINT accounts_webhookendpoint_venue_id_dff65153_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.auth_group_permissions
@@ -5903,10 +5899,6 @@ ALTER TABLE ONLY public.orders_modifier
     ADD CONSTRAINT modifier_and_its_nested_group_on_one_menu FOREIGN KEY (nested_group_id, menu_id) REFERENCES public.orders_modifiergroup(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_chargerule
     ADD CONSTRAINT orders_chargerule_venue_id_db4dce03_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_order_id_6dd06e66_fk_orders_order_id FOREIGN KEY (order_id) REFERENCES public.orders_order(id) DEFERRABLE INITIALLY DEFERRED;
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_venue_id_f620bb4c_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_itemmodifiergroup
     ADD CONSTRAINT orders_itemmodifierg_group_id_4e412be5_fk_orders_mo FOREIGN KEY (group_id) REFERENCES public.orders_modifiergroup(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_itemmodifiergroup

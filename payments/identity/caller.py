@@ -57,6 +57,12 @@ class MalformedSignIn(ApiError):
     code = ErrorCode.INVALID_CREDENTIALS
 
 
+class KeyWithoutDataAccess(Unauthorized):
+    """The key was created by a member of some restaurants, and the data API is of the account as a whole."""
+
+    code = ErrorCode.INSUFFICIENT_SCOPE
+
+
 class WalletMismatch(InvalidRequest):
     """The session and the signed challenge are of different wallets."""
 
@@ -65,7 +71,8 @@ class WalletMismatch(InvalidRequest):
 class Caller:
     """A caller, the bucket of their rate limit and the terms that apply.
 
-    `origin` is the account of the API key or the app, or the network address of any other caller, hashed.
+    `shared_bucket` is set for a wallet on the free tier: what those of its address share. `origin` is the account of
+    the API key or the app, or the network address of any other caller, hashed.
     `wallet` is the wallet of the session or the challenge, or the linked wallet of the account with the highest
     tier; `wallets` are all of these, in lower case. `account` is the account of the API key or the app, and
     `account_terms` the terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a
@@ -83,6 +90,7 @@ class Caller:
     challenge_wallet: str | None = None
     loaded_wallets: tuple[Wallet, ...] = ()
     origin: str = ""
+    shared_bucket: str = ""
 
     @property
     def tier(self) -> Tier:
@@ -172,25 +180,34 @@ def wallet_caller(
         agreed = holdings.refresh_terms(wallet, now=now)
     except RpcUnavailable:
         agreed = STANDARD
+    origin = address_bucket(request)
     return Caller(
-        # Anybody can create wallets: those on the free tier share the bucket of their address.
-        bucket=_hash_bucket(wallet.address) if agreed.tier > FREE else address_bucket(request),
+        bucket=_hash_bucket(wallet.address),
+        # Anybody can create wallets: those on the free tier have a limit together, too.
+        shared_bucket="" if agreed.tier > FREE else origin,
         terms=agreed,
         wallet=wallet.address,
         wallets=frozenset({wallet.address}),
         identified_by=identified_by,
         challenge_wallet=challenge_wallet,
         loaded_wallets=(wallet,),
-        origin=address_bucket(request),
+        origin=origin,
     )
 
 
 def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
-    """Return the account of an API key, on the best terms of its plan and its wallets. Raises Unauthorized.
+    """Return the account of an API key, on the best terms of its plan and its wallets.
+
+    Raises Unauthorized, KeyWithoutDataAccess.
 
     A wallet that has signed a challenge for this request counts as one of them.
     """
     key = authentication.authenticate_request(request, now=now, find=api_key_cache.find_shared)
+    if not key.has_data_access:
+        raise KeyWithoutDataAccess(
+            "This API key is for the management API only: a member who does not manage all restaurants of the account"
+            " has created it."
+        )
     api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
         return account_caller(key.venue.account_id, key=key, challenge_wallet=verify_and_spend(sign_in), now=now)

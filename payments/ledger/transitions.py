@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce, Concat, Left
 
 from framework.db import actor
@@ -40,6 +40,8 @@ ALLOWED: Mapping[str, frozenset[str]] = {
 CLAIM_TIMEOUT = timedelta(seconds=15)
 # A concurrent refund by the same transaction may claim the same part of its amount; then the next part is tried.
 MAX_TRIES = 20
+# In place of what a payer wrote: a refund request has a reason (a constraint of the table).
+ERASED_REASON = "(erased)"
 # The constraints by which a payment is not recorded twice.
 UNIQUENESS_CONSTRAINTS = {"a_proof_pays_once", "a_payment_identifier_names_one_payment_of_its_payer"}
 
@@ -247,6 +249,14 @@ def request_refund(payment: UUID, *, reason: str, now: datetime) -> bool:
     """
     answered = Payment.objects.filter(pk=payment, state=State.DELIVERED, refund_requested_at=None)
     return bool(answered.update(refund_requested_at=now, refund_request=reason))
+
+
+def erase_refund_requests(payments: QuerySet[Payment]) -> int:
+    """Erase the payers' own words from the refund requests of these payments; return how many.
+
+    The requests stay, with their times and decisions. One statement.
+    """
+    return payments.exclude(refund_request__in=("", ERASED_REASON)).update(refund_request=ERASED_REASON)
 
 
 def decline_refund(payment: UUID, *, now: datetime) -> bool:

@@ -11,7 +11,8 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import Venue
+from accounts.models import OAuthGrant, Venue
+from accounts.webhooks import endpoints
 from catalogue.models import Export, ExportPart
 from config.management.commands import check_consistency
 from payments.models import Payment
@@ -24,7 +25,7 @@ from tests.support import builders, oauth, users
 pytestmark = pytest.mark.django_db
 
 CHECKS = [
-    *("unanswered_call", "oauth_grant"),
+    *("unanswered_call", "oauth_grant", "app_webhook"),
     *("order_numbers", "order_totals", "order_counts", "order_event", "order_replay"),
     *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
     *("reservation_counts", "reservation_event", "reservation_replay"),
@@ -60,6 +61,7 @@ def world(venue: Venue) -> Venue:
     for number, state in enumerate((Payment.State.DELIVERED, Payment.State.CLAIMED)):
         ledger_builders.payment(number, state=state)
     oauth.dynamic_app().connect(users.member(venue), venue, scope="orders:read")
+    endpoints.create(venue, url="https://hooks.example.com", grant=OAuthGrant.objects.get())
     return venue
 
 
@@ -220,6 +222,11 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "oauth_grant",
         ["UPDATE accounts_oauthtoken SET scopes = '{orders:read,menu:write}' WHERE kind = 'access'"],
         "has scopes or an end that the grant has not",
+    ),
+    "an endpoint that outlives the access of its app": (
+        "app_webhook",
+        ["UPDATE accounts_oauthgrant SET revoked_at = now()"],
+        "it is enabled, and the grant of its app was revoked",
     ),
     "a seat that nobody holds": (
         "offer_seats",

@@ -47,6 +47,13 @@ def test_each_person_has_a_rate_limit_of_their_own(venue: Venue) -> None:
     assert post(Client(), "tools/call", FIND)["X-RateLimit-Remaining"] == "9"
 
 
+def test_people_who_sign_in_share_no_messages_with_others_behind_their_address(venue: Venue) -> None:
+    people = [signed_in(venue, users.member(venue)) for _ in range(2)]
+    answers = [post(client, "tools/list") for client in (*people, Client(), people[0])]
+    assert [answer["X-RateLimit-Remaining"] for answer in answers] == ["239", "239", "239", "238"]
+    assert answers[0]["RateLimit-Policy"] == '"mcp";q=240;w=60'
+
+
 def test_a_caller_without_a_token_is_served_as_before(venue: Venue) -> None:
     assert post(Client(), "tools/list").status_code == 200
 

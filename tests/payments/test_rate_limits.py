@@ -27,6 +27,7 @@ from tests.payments import ledger_builders
 from tests.payments.buyer import REVIEWS, buy, paid_by
 from tests.payments.signing import CHALLENGE, SESSION, client_of
 from tests.support.live_server import NOWHERE
+from tests.support.wallets import fresh_wallet
 
 pytestmark = pytest.mark.django_db
 
@@ -109,9 +110,25 @@ def test_pro_has_120_requests_a_minute_from_wherever_it_calls(settings: Settings
     assert answers[-1]["X-Tier"] == "pro"
 
 
-def test_wallets_of_the_free_tier_share_what_their_address_has(wallets: Mapping[str, Key], client: Client) -> None:
-    free = client_of(wallets["free"])
-    assert [remaining(caller.get(MARKETS)) for caller in (free, client, free)] == [9, 8, 7]
+def test_a_wallet_of_the_free_tier_has_a_count_of_its_own_wherever_it_calls(
+    wallets: Mapping[str, Key], client: Client
+) -> None:
+    free, there = client_of(wallets["free"]), client_of(wallets["free"], address=ELSEWHERE)
+    assert [remaining(caller.get(MARKETS)) for caller in (free, client, there)] == [9, 9, 8]
+
+
+def test_free_wallets_at_one_address_have_ten_times_its_limit_together(client: Client) -> None:
+    """Anybody can create wallets, so they do not multiply what an address has."""
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        many = [client_of(fresh_wallet()) for _ in range(11)]
+        used = [[each.get(MARKETS).status_code for _ in range(10)] for each in many[:10]]
+        refused = many[10].get(MARKETS)
+        elsewhere = client_of(fresh_wallet(), address=ELSEWHERE).get(MARKETS)
+    assert used == [[200] * 10] * 10
+    assert (refused.status_code, refused["RateLimit-Policy"]) == (429, '"data-shared";q=100;w=60')
+    assert (refused["X-RateLimit-Limit"], refused["X-RateLimit-Remaining"]) == ("100", "0")
+    # Who is anonymous there, and wallets elsewhere, are not limited by them.
+    assert (client.get(MARKETS).status_code, elsewhere.status_code) == (200, 200)
 
 
 def test_a_wallet_above_free_takes_nothing_from_its_address(wallets: Mapping[str, Key], client: Client) -> None:
@@ -276,6 +293,39 @@ def test_a_payment_header_that_cannot_be_read_means_nothing_on_a_free_request(cl
 
 
 # Limits apart
+def test_autocomplete_takes_nothing_from_the_requests(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        typed = [client.get("/v1/autocomplete?q=no") for _ in range(20)]
+        assert [remaining(answer) for answer in typed] == list(range(119, 99, -1))
+        assert typed[0]["RateLimit-Policy"] == '"autocomplete";q=120;w=60'
+        assert remaining(client.get(MARKETS)) == 9
+
+
+def test_autocomplete_counts_by_person_and_a_tier_raises_it(wallets: Mapping[str, Key], client: Client) -> None:
+    premium = client_of(wallets["premium"])
+    answers = [caller.get("/v1/autocomplete?q=no") for caller in (premium, client, premium)]
+    assert [remaining(answer) for answer in answers] == [599, 119, 598]
+    assert answers[0]["X-Tier"] == "premium"
+
+
+def test_an_unchanged_answer_takes_nothing_from_the_requests(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        first = client.get(MARKETS)
+        again = [client.get(MARKETS, headers={"if-none-match": first["ETag"]}) for _ in range(15)]
+        assert [(answer.status_code, remaining(answer)) for answer in again] == [(304, 9)] * 15
+        assert again[0]["RateLimit-Policy"] == '"data";q=10;w=60'
+        assert remaining(client.get(MARKETS)) == 8
+
+
+@pytest.mark.exhaustive
+def test_more_than_120_unchanged_answers_a_minute_count_as_requests(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        tag = client.get(MARKETS)["ETag"]
+        answers = [client.get(MARKETS, headers={"if-none-match": tag}) for _ in range(131)]
+    assert [answer.status_code for answer in answers] == [304] * 129 + [429] * 2
+    assert [remaining(answer) for answer in answers[118:]] == [9, 9, *range(8, -1, -1), 0, 0]
+
+
 def test_signing_in_has_a_limit_of_its_own(client: Client) -> None:
     with time_machine.travel(datetime.now(UTC), tick=False):
         answers = [client.get(CHALLENGE) for _ in range(30)] + [client.post(SESSION)]

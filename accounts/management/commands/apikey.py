@@ -13,7 +13,9 @@ from django.utils.dateparse import parse_date
 
 from accounts.models import ApiKey, Scope, Venue
 from accounts.models.api_keys import OVERLAPS, CreatedApiKey, all_scopes, default_scopes
+from accounts.models.venues import PREFIX as VENUE
 from framework.errors import ApiError
+from framework.public_ids import decode
 
 SHOWN_ONCE = "Copy the key now: it is not shown again."
 DURATION = re.compile(r"([1-9][0-9]{0,4})([hd])")
@@ -127,15 +129,16 @@ class Command(BaseCommand):
 
 
 def find_venue(text: str) -> Venue:
-    """Return the venue with this id or exact name. Raises CommandError unless there is exactly one."""
+    """Return the venue with this id, `ven_...` or a UUID, or exact name. Raises CommandError unless there is one."""
     try:
-        found = list(Venue.objects.filter(pk=UUID(text)))
+        found = list(Venue.objects.filter(pk=decode(VENUE, text) or UUID(text)))
     except ValueError:
         found = list(Venue.objects.filter(name=text).order_by("pk")[:20])
     if not found:
         raise CommandError(f"There is no venue `{text}`.")
     if len(found) > 1:
-        raise CommandError(f"Several venues are called `{text}`. Give one of: {', '.join(str(v.pk) for v in found)}.")
+        ids = ", ".join(venue.public_id for venue in found)
+        raise CommandError(f"Several venues are called `{text}`. Give one of: {ids}.")
     return found[0]
 
 
@@ -172,7 +175,7 @@ def serialize_key(key: ApiKey, now: datetime) -> dict[str, Any]:
         "key": key.masked,
         "state": key.state(now),
         "venue": key.venue.name,
-        "venue_id": str(key.venue_id),
+        "venue_id": key.venue.public_id,
         "name": key.name,
         "allowance": key.allowance,
         "scopes": key.scopes,

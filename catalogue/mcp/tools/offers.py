@@ -193,13 +193,17 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
         table = idempotent_booking.describe_table(slot, party_size=values["party_size"], now=call.now)
         guest = _ask_for_guest(call, guest, question=f"{table} {WHO_IS_COMING if missing else CONFIRM_GUEST}")
     attempt = _attempt(call, values, slot, guest)
-    # From here on the call counts against the limit of bookings (catalogue.mcp.middleware).
-    call.request.has_tried = True  # type: ignore[attr-defined]
+
+    def count_try() -> None:
+        # The call counts against the limit of bookings (catalogue.mcp.middleware).
+        call.request.has_tried = True  # type: ignore[attr-defined]
+
+    book = partial(idempotent_booking.book_once, attempt, on_try=count_try, now=call.now)
     try:
-        return _booking_result(idempotent_booking.book_once(attempt, now=call.now))
+        return _booking_result(book())
     except DepositRequired as required:
         paid = _pay_deposit(call, attempt, required.terms)
-        booked = deposits.book_paid(paid, lambda paid: idempotent_booking.book_once(attempt, paid=paid, now=call.now))
+        booked = deposits.book_paid(paid, lambda paid: book(paid=paid))
         return paid_result(_booking_result(booked).body or b"", paid.receipt)
 
 

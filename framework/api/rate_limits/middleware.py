@@ -8,7 +8,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 from django.conf import settings
@@ -26,6 +26,8 @@ from framework.public_ids import encode, new_id
 logger = logging.getLogger("tablewire.api")
 
 HOUR_S = 3600
+# The policy of an allowance that many buckets share is named after theirs.
+SHARED_SUFFIX = "-shared"
 
 
 class RateLimitExceeded(ApiError):
@@ -36,7 +38,7 @@ class RateLimitExceeded(ApiError):
 
 def count_within_an_hour(policy: str, value: str, *, limit: int, what: str) -> None:
     """Count one more of `what` for a value, which is not stored. Raises RateLimitExceeded above the limit."""
-    check_hourly_limit(counter.count(policy, counter.hash_bucket(value), window_s=HOUR_S), limit=limit, what=what)
+    check_hourly_limit(count_call(policy, Allowance(counter.hash_bucket(value), limit, HOUR_S)), what=what)
 
 
 @contextmanager
@@ -45,24 +47,22 @@ def successes_within_an_hour(policy: str, value: str, *, limit: int, what: str) 
 
     Raises RateLimitExceeded above the limit.
     """
-    bucket = counter.hash_bucket(value)
-    counted = counter.count(policy, bucket, window_s=HOUR_S)
+    usage = count_call(policy, Allowance(counter.hash_bucket(value), limit, HOUR_S))
     try:
-        check_hourly_limit(counted, limit=limit, what=what)
+        check_hourly_limit(usage, what=what)
         yield
     except ApiError:
-        if counted.cache_key is None:
-            local_counter.undo(f"{policy}:{bucket}", counted.ends_at)
-        else:
-            counter_cache().decrement(counted.cache_key)
+        undo_count(usage)
         raise
 
 
-def check_hourly_limit(counted: counter.Count, *, limit: int, what: str) -> None:
-    if counted.count > limit:
-        wait_s = max(counted.ends_at - counted.now, 1)
+def check_hourly_limit(usage: "Usage", *, what: str) -> None:
+    """Raise RateLimitExceeded above the limit. Its headers name this limit, beside that of the request itself."""
+    if usage.count > usage.limit:
+        wait_s = max(usage.wait_s, 1)
         raise RateLimitExceeded(
-            f"Rate limit: {limit} {what} an hour; next call in {wait_s} s.", headers={"Retry-After": str(wait_s)}
+            f"Rate limit: {usage.limit} {what} an hour; next call in {wait_s} s.",
+            headers={"Retry-After": str(wait_s), **usage.draft_headers},
         )
 
 
@@ -70,19 +70,22 @@ def check_hourly_limit(counted: counter.Count, *, limit: int, what: str) -> None
 class Allowance:
     """How many calls a bucket may make in a window of so many seconds.
 
-    `bucket` has a fixed width: django-ratelimit joins it to its neighbours without a separator.
+    `bucket` has a fixed width: django-ratelimit joins it to its neighbours without a separator. A call counts on
+    `shared` too, which limits all buckets of one origin together.
     """
 
     bucket: str
     limit: int
     window_s: int
+    shared: "Allowance | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """The count of a bucket after this call, under the limit `policy`. `resets_at` and `now` are Unix seconds.
 
-    `cache_key` names the count in Valkey; None if this process counted.
+    `cache_key` names the count in Valkey; None if this process counted. `shared` is the count of all buckets of the
+    origin.
     """
 
     policy: str
@@ -93,6 +96,7 @@ class Usage:
     resets_at: int
     now: int
     cache_key: str | None = None
+    shared: "Usage | None" = None
 
     @property
     def remaining(self) -> int:
@@ -101,6 +105,24 @@ class Usage:
     @property
     def wait_s(self) -> int:
         return max(self.resets_at - self.now, 0)
+
+    @property
+    def draft_headers(self) -> dict[str, str]:
+        """The two fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers-10)."""
+        return {
+            "RateLimit-Policy": f'"{self.policy}";q={self.limit};w={self.window_s}',
+            "RateLimit": f'"{self.policy}";r={self.remaining};t={self.wait_s}',
+        }
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The three headers of the contract, and the two of the draft."""
+        return {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(self.remaining),
+            "X-RateLimit-Reset": str(self.resets_at),
+            **self.draft_headers,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +134,21 @@ class Admission:
 
 
 def count_call(policy: str, allowance: Allowance) -> Usage:
-    """Count this call in Valkey, or in this process while Valkey is unavailable."""
+    """Count this call in Valkey, or in this process while Valkey is unavailable.
+
+    A call above the shared allowance is not counted on its own bucket: the usage of the shared one is returned.
+    """
+    own = _count_bucket(policy, allowance)
+    if allowance.shared is None or own.count > own.limit:
+        return own
+    shared = _count_bucket(f"{policy}{SHARED_SUFFIX}", allowance.shared)
+    if shared.count > shared.limit:
+        undo_count(own)
+        return shared
+    return replace(own, shared=shared)
+
+
+def _count_bucket(policy: str, allowance: Allowance) -> Usage:
     counted = counter.count(policy, allowance.bucket, window_s=allowance.window_s)
     return Usage(
         policy,
@@ -126,9 +162,31 @@ def count_call(policy: str, allowance: Allowance) -> Usage:
     )
 
 
+def undo_count(usage: Usage) -> None:
+    """Count one call less where it was counted. It stays counted if Valkey is unavailable by now."""
+    if usage.cache_key is None:
+        local_counter.undo(usage.bucket, usage.resets_at)
+    else:
+        counter_cache().decrement(usage.cache_key)
+    if usage.shared is not None:
+        undo_count(usage.shared)
+
+
 def counter_cache() -> ValkeyCounterCache:
     """The counts that all processes share, by this thread's connection."""
     return cast("ValkeyCounterCache", caches[settings.RATELIMIT_USE_CACHE])
+
+
+def set_rate_headers(response: HttpResponseBase, usage: Usage, *more: tuple[str, str]) -> None:
+    """Set the contract's three headers, those of the IETF draft on RateLimit header fields, and `more`.
+
+    The draft's fields are lists: a limit that the view has reached is named first.
+    """
+    headers = usage.headers
+    for name in ("RateLimit-Policy", "RateLimit"):
+        if name in response:
+            headers[name] = f"{response[name]}, {headers[name]}"
+    fast_path.set_headers(response, (*headers.items(), *more))
 
 
 class RateLimitMiddleware(ABC):
@@ -182,13 +240,6 @@ class RateLimitMiddleware(ABC):
     def count_call(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
         return count_call(policy or self.get_policy(request), allowance)
 
-    def undo_count(self, usage: Usage) -> None:
-        """Count one call less where it was counted. It stays counted if Valkey is unavailable by now."""
-        if usage.cache_key is None:
-            local_counter.undo(usage.bucket, usage.resets_at)
-        else:
-            counter_cache().decrement(usage.cache_key)
-
     def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
@@ -224,15 +275,5 @@ class RateLimitMiddleware(ABC):
         return error_handler.error_response(error, request)
 
     def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
-        """Set the contract's three headers, and those of the IETF draft on RateLimit header fields."""
-        fast_path.set_headers(
-            response,
-            (
-                ("X-RateLimit-Limit", str(usage.limit)),
-                ("X-RateLimit-Remaining", str(usage.remaining)),
-                ("X-RateLimit-Reset", str(usage.resets_at)),
-                ("RateLimit-Policy", f'"{usage.policy}";q={usage.limit};w={usage.window_s}'),
-                ("RateLimit", f'"{usage.policy}";r={usage.remaining};t={usage.wait_s}'),
-                ("X-Request-Id", error_handler.request_id_of(request)),
-            ),
-        )
+        """Set them on each response, with its id."""
+        set_rate_headers(response, usage, ("X-Request-Id", error_handler.request_id_of(request)))

@@ -74,7 +74,7 @@ def test_a_key_is_printed_as_json(venue: Venue) -> None:
         "key": row.masked,
         "state": "active",
         "venue": "Trattoria",
-        "venue_id": str(venue.pk),
+        "venue_id": venue.public_id,
         "name": "Till",
         "allowance": 1000,
         "scopes": ["orders:read", "reservations:read"],
@@ -138,10 +138,17 @@ def test_unknown_scope_is_reported(venue: Venue) -> None:
 def test_venues_with_equal_names_are_listed_with_their_ids(venue: Venue) -> None:
     other = builders.venue("Trattoria")
     assert complaint_of("create", "--venue", "Trattoria", "--name", "Till") == (
-        f"Several venues are called `Trattoria`. Give one of: {venue.pk}, {other.pk}."
+        f"Several venues are called `Trattoria`. Give one of: {venue.public_id}, {other.public_id}."
     )
+    apikey("create", "--venue", other.public_id, "--name", "Till")
+    # As the database writes the id, too.
     apikey("create", "--venue", str(other.pk), "--name", "Till")
-    assert ApiKey.objects.get().venue == other
+    assert {key.venue for key in ApiKey.objects.all()} == {other}
+
+
+@pytest.mark.parametrize("text", ["ven_nothing", "ven_01m7yd8gjcewj91za4mb7qh8b6", "key_01m7yd8gjcewj91za4mb7qh8b6"])
+def test_an_id_of_no_venue_is_reported(venue: Venue, text: str) -> None:
+    assert complaint_of("create", "--venue", text) == f"There is no venue `{text}`."
 
 
 # rotate

@@ -74,6 +74,58 @@ def test_the_consent_page_says_who_asks_for_what(venue: Venue, owner: Client, ap
     assert "form-action 'self' https:" in answer.headers["Content-Security-Policy"]
 
 
+def test_a_person_is_asked_for_access_sixty_times_a_minute_at_most(
+    venue: Venue, owner: Client, app: oauth.App
+) -> None:
+    with time_machine.travel(timezone.now(), tick=False):
+        for _ in range(59):
+            owner.get("/oauth/authorize")
+        assert owner.get(app.address()).status_code == 200
+        answers = [
+            owner.get(app.address()),
+            owner.post(app.address(), {"access": venue.public_id, "decision": "allow"}),
+        ]
+        # A colleague behind the same address is asked.
+        assert users.member(venue).get(app.address()).status_code == 200
+    assert [answer.status_code for answer in answers] == [429, 429]
+    assert answers[0]["RateLimit-Policy"] == '"oauth-authorize";q=60;w=60'
+    assert (answers[0]["X-RateLimit-Limit"], answers[0]["X-RateLimit-Remaining"]) == ("60", "0")
+    assert 1 <= int(answers[0]["Retry-After"]) <= 60
+    assert "Too many requests" in answers[0].content.decode()
+    assert not OAuthGrant.objects.exists()
+
+
+def test_the_token_endpoint_tells_its_limit(app: oauth.App) -> None:
+    answer = app.exchange("oac_unknown")
+    assert answer["RateLimit-Policy"] == '"oauth-token";q=600;w=60'
+    assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == ("600", "599")
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/oauth/token", "POST"), ("/oauth/revoke", "POST"), ("/oauth/authorize", "GET, HEAD, POST")],
+)
+def test_a_wrong_method_at_the_authorization_server_is_an_error_of_oauth(path: str, allowed: str) -> None:
+    answer = Client().generic("PUT", path)
+    assert (answer.status_code, answer["Content-Type"], answer["Allow"]) == (405, "application/json", allowed)
+    assert answer.json()["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/security.txt",
+    ],
+)
+def test_a_wrong_method_at_metadata_is_an_error_of_the_api(path: str) -> None:
+    answer = Client().generic("PUT", path)
+    assert (answer.status_code, answer["Content-Type"], answer["Allow"]) == (405, "application/json", "GET, HEAD")
+    assert answer.json()["error"]["code"] == "method_not_allowed"
+
+
 def test_a_person_may_deny(venue: Venue, owner: Client, app: oauth.App) -> None:
     found = app.ask(owner, access=venue.public_id, decision="deny")
     assert (found["error"], found["state"], found["iss"]) == ("access_denied", "af0ifjsldkj", public_url(""))

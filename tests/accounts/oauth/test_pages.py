@@ -1,12 +1,14 @@
 """Apps on the dashboard and in the back office."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from accounts.models import OAuthApp, OAuthGrant, Venue
+from accounts.models import OAuthApp, OAuthGrant, OAuthToken, Venue
 from tests.support import builders, oauth, users
 from tests.support.query_counts import costing
 
@@ -39,6 +41,24 @@ def test_the_page_says_what_has_access(venue: Venue, owner: Client) -> None:
         assert text in page
     oauth.call(token)
     assert "never" not in owner.get(at(venue)).content.decode()
+
+
+def test_the_grants_are_paged_the_newest_first(venue: Venue, owner: Client) -> None:
+    app, person = oauth.row_of(oauth.dynamic_app()), users.membership(venue).user
+    now = timezone.now()
+    common: dict[str, Any] = {"app": app, "account": venue.account, "user": person, "resource": "management"}
+    for number in range(53):
+        until = now + timedelta(days=1)
+        grant = OAuthGrant.objects.create(**common, scopes=["orders:read"], created_at=now, expires_at=until)
+        OAuthToken.issue(grant, OAuthToken.Kind.ACCESS, scopes=["orders:read"], now=now + timedelta(seconds=number))
+    ids = [grant.public_id for grant in OAuthGrant.objects.order_by("-pk")]
+    first = owner.get(at(venue)).content.decode()
+    assert [each in first for each in ids] == [True] * 50 + [False] * 3
+    assert f'href="?before={ids[49]}"' in first
+    second = owner.get(at(venue, f"?before={ids[49]}")).content.decode()
+    assert [each in second for each in ids] == [False] * 50 + [True] * 3
+    assert "?before=" not in second
+    assert owner.get(at(venue, "?before=nothing")).status_code == 400
 
 
 def test_a_revoked_grant_ends_at_once_and_leaves_the_list(venue: Venue, owner: Client) -> None:

@@ -180,7 +180,8 @@ def test_an_owner_who_resets_the_password_revokes_what_the_one_before_has_kept()
     attacker = sign_up(VICTIM)
     account = Account.objects.get(memberships__user__email=VICTIM)
     live = account.venues.get(is_sandbox=False)
-    key = create_api_key(live, name="", scopes=["orders:read"], expires_at=None, now=timezone.now()).text
+    options: dict[str, Any] = {"expires_at": None, "has_data_access": True, "now": timezone.now()}
+    key = create_api_key(live, name="", scopes=["orders:read"], **options).text
     api = Client(headers={"Authorization": f"Bearer {key}"})
     assert api.get("/api/v1/orders").status_code == 200
     endpoints.create(live, url="https://93.184.216.34/hook")

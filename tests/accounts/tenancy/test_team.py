@@ -183,7 +183,7 @@ def test_of_two_owners_who_end_each_other_at_once_one_stays(venue: Venue, action
         if action == "remove":
             team.remove_member(by, whom.pk, now=timezone.now())
         else:
-            team.change_membership(by, whom.pk, role="host", venues=[])
+            team.change_membership(by, whom.pk, role="host", venues=[], now=timezone.now())
 
     ends = [(at(venue, one), other), (at(venue, other), one)]
     outcomes = together(*[lambda by=by, whom=whom: end(by, whom) for by, whom in ends])
@@ -358,9 +358,9 @@ def test_an_owner_of_some_venues_alone_neither_closes_the_account_nor_is_its_las
     mine = get_access(first.user, venue.pk)
     assert mine is not None
     with pytest.raises(team.LastOwner):
-        team.change_membership(mine, first.pk, role="host", venues=())
+        team.change_membership(mine, first.pk, role="host", venues=(), now=timezone.now())
     with pytest.raises(team.LastOwner):
-        team.change_membership(mine, first.pk, role="owner", venues=[venue])
+        team.change_membership(mine, first.pk, role="owner", venues=[venue], now=timezone.now())
     with pytest.raises(team.LastOwner):
         team.leave(venue.account, first.user, now=timezone.now())
     first.refresh_from_db()

@@ -10,11 +10,15 @@ from django.test import Client
 
 from accounts.models import Account, ApiKey, Event, Venue
 from catalogue.models import FlowBooking, Listing, Restaurant
+from catalogue.offers import booking
+from reservations.guests.profiles import hash_contact
 from reservations.models import Area, GuestMail, Reservation, Table
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
+from tests.payments.signing import client_of
 from tests.reservations import consistency
 from tests.support import builders as base
+from tests.support.wallets import fresh_wallet
 
 pytestmark = pytest.mark.django_db
 
@@ -234,6 +238,34 @@ def test_the_limits_of_a_guest_count_the_number_beside_any_email_address(place: 
 def test_an_address_has_sixty_tries_an_hour_and_an_account_six_hundred(place: Restaurant) -> None:
     assert post(place, customer_email=None)["X-RateLimit-Limit"] == "60"
     assert post(place, api=account_client(), customer_email=None)["X-RateLimit-Limit"] == "600"
+
+
+def test_the_repetition_of_a_booking_is_no_try(place: Restaurant) -> None:
+    answers = [post(place, key="same") for _ in range(4)]
+    assert [(answer.status_code, answer["X-RateLimit-Remaining"]) for answer in answers] == [(201, "59")] * 4
+    assert [answer.get("Idempotent-Replayed") for answer in answers] == [None, "true", "true", "true"]
+    # Nor a try of the guest.
+    assert post(place, key="other", time="12:00")["X-RateLimit-Remaining"] == "58"
+
+
+@pytest.mark.exhaustive
+def test_a_hosted_chat_books_for_many_people_behind_one_address(place: Restaurant) -> None:
+    """Each person that signs in, also with a wallet of the free tier, has tries of their own."""
+    people = [client_of(fresh_wallet()) for _ in range(3)]
+    tries = [[post(place, api=each, key=f"{n}", time="12:00") for n in range(2)] for each in people]
+    seen = [[(one["X-RateLimit-Limit"], one["X-RateLimit-Remaining"]) for one in of_one] for of_one in tries]
+    assert seen == [[("60", "59"), ("60", "58")]] * 3
+    assert post(place, key="nobody", time="12:00")["X-RateLimit-Remaining"] == "59"
+
+
+def test_the_limit_of_a_guest_is_named_in_the_headers_beside_that_of_the_caller(place: Restaurant) -> None:
+    for _ in range(10):
+        booking.count_attempt(hash_contact(customer_email="ada@example.com", customer_phone=None))
+    limited = post(place)
+    assert limited.status_code == 429
+    assert limited["RateLimit-Policy"] == '"bookings-contact";q=10;w=3600, "bookings";q=60;w=3600'
+    reset = int(limited["Retry-After"])
+    assert limited["RateLimit"].startswith(f'"bookings-contact";r=0;t={reset}, "bookings";r=59;t=')
 
 
 @pytest.mark.parametrize(

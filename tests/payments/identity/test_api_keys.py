@@ -1,5 +1,6 @@
 """API keys on the data API: the plan of their account, or the best of its wallets."""
 
+import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -20,7 +21,7 @@ from payments.identity import caller as identity_caller
 from payments.models import Plan, Wallet
 from payments.pricing import default_products
 from tests.payments.signing import header_of
-from tests.support import builders
+from tests.support import builders, users
 from tests.support.live_server import NOWHERE
 
 pytestmark = pytest.mark.django_db
@@ -306,3 +307,37 @@ def test_the_plan_of_an_account_is_for_payments_of_any_wallet(venue: Venue, wall
         True,
         caller.terms,
     )
+
+
+# Keys of members of some restaurants
+def created_on_dashboard(venue: Venue, *, limited: bool) -> str:
+    """The text of a key that a manager of all restaurants, or of this one, has created."""
+    person = users.member(venue, "manager", [venue] if limited else [])
+    answer = person.post(f"/dashboard/{venue.public_id}/keys/new", {"name": "Till", "scopes": ["orders:read"]})
+    page = person.get(answer["Location"]).content.decode()
+    found = re.search(r"rk_live_\w{46}", page)
+    assert found is not None
+    return found[0]
+
+
+@pytest.mark.parametrize("path", ["/v1/me", "/v1/payments", "/v1/me/wallets", "/v1/exports", MARKETS])
+def test_the_key_of_a_member_of_some_restaurants_does_not_open_the_data_service(venue: Venue, path: str) -> None:
+    limited = builders.client_with(created_on_dashboard(venue, limited=True))
+    refused = limited.get(path)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, "insufficient_scope")
+    assert limited.get("/api/v1/orders").status_code == 200
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert limited.post("/mcp", ping, content_type="application/json").status_code == 401
+    whole = builders.client_with(created_on_dashboard(venue, limited=False))
+    assert whole.get(path).json().get("error", {}).get("code") != "insufficient_scope"
+
+
+def test_rotation_gives_no_member_of_some_restaurants_the_data_service(venue: Venue) -> None:
+    key = builders.key(venue).row
+    person = users.member(venue, "manager", [venue])
+    person.post(f"/dashboard/{venue.public_id}/keys/{key.public_id}/rotate", {"overlap": "2"})
+    newest = ApiKey.objects.latest("created_at")
+    assert (newest.family, newest.has_data_access) == (key.family, False)
+    owner = users.member(venue)
+    owner.post(f"/dashboard/{venue.public_id}/keys/{newest.public_id}/rotate", {"overlap": "2"})
+    assert ApiKey.objects.latest("created_at").has_data_access is False

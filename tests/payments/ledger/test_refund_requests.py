@@ -8,12 +8,22 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
+from accounts.lifecycle import closure
+from accounts.models import Venue
+from catalogue.models import Deposit, FlowBooking
+from orders.models import Order
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, PaymentEvent
+from payments.models import Wallet as WalletRow
+from reservations.guests import erasure
+from reservations.guests.profiles import guest_of_reservation
+from reservations.models import Reservation
+from tests.catalogue import builders
 from tests.mcp.client import call, content_of, refusal_of
 from tests.payments.ledger_builders import NOW, payment
 from tests.payments.signing import client_of
+from tests.support import builders as base
 
 pytestmark = pytest.mark.django_db
 State = Payment.State
@@ -102,3 +112,52 @@ def test_the_database_refuses_half_a_request(payer: Wallet) -> None:
     for half in ({"refund_requested_at": NOW}, {"refund_request": "Why?"}, {"refund_declined_at": NOW}):
         with pytest.raises(IntegrityError), transaction.atomic():
             rows.update(**half)
+
+
+# Erasure
+def test_the_words_of_a_request_are_erased_with_the_account(payer: Wallet, venue: Venue) -> None:
+    row, other = delivered(payer), payment(1, state=State.DELIVERED, delivered_at=NOW)
+    ask(client_of(payer), row)
+    Payment.objects.filter(pk=other.pk).update(refund_requested_at=NOW, refund_request="Of another account")
+    WalletRow.objects.filter(pk=payer.address).update(account=venue.account)
+    closure.close_account(venue.account, name=venue.account.name, now=NOW)
+    row.refresh_from_db()
+    # The request stays open: staff answer it.
+    assert (row.refund_request, Payment.objects.with_open_request().count()) == ("(erased)", 2)
+    other.refresh_from_db()
+    assert other.refund_request == "Of another account"
+
+
+def request_of(number: int) -> Payment:
+    """A delivered payment, whose payer has asked for it back."""
+    said = {"refund_requested_at": NOW, "refund_request": "I am Ada, and I was ill"}
+    return payment(number, state=State.DELIVERED, delivered_at=NOW, **said)
+
+
+def test_the_words_about_a_deposit_are_erased_with_the_guest() -> None:
+    venue = builders.listing(builders.restaurant()).venue
+    mine, others = request_of(1), request_of(2)
+    for row, name in ((mine, "Ada"), (others, "Bob")):
+        reservation = base.reservation(
+            venue, customer_name=name, customer_email=f"{name}@example.com", status="cancelled"
+        )
+        booking = FlowBooking.objects.create(reservation=reservation, seats=2, created_at=NOW)
+        Deposit.objects.create(booking=booking, payment=row)
+    guest = guest_of_reservation(Reservation.objects.get(customer_name="Ada"))
+    erasure.erase(guest, name="Ada", typed="Ada", now=NOW, actor="system")
+    texts = Payment.objects.order_by("proof_key").values_list("refund_request", flat=True)
+    assert list(texts) == ["(erased)", "I am Ada, and I was ill"]
+
+
+def test_the_words_about_an_order_are_erased_with_the_guest(venue: Venue) -> None:
+    mine, others = request_of(1), request_of(2)
+    for row, phone in ((mine, "+390612345678"), (others, "+390612345679")):
+        order = base.order(venue)
+        path = f"/api/v1/orders/{order.public_id}/status"
+        base.client(venue).put(path, {"status": "completed"}, content_type="application/json")
+        paid = {"usdc_amount": 1, "payment_state": "paid", "usdc_payment": row.pk}
+        Order.objects.filter(pk=order.pk).update(contact_name="Ada", contact_phone=phone, **paid)
+    reservation = base.reservation(venue, customer_name="Ada", customer_phone="+390612345678", status="cancelled")
+    erasure.erase(guest_of_reservation(reservation), name="Ada", typed="Ada", now=NOW, actor="system")
+    texts = Payment.objects.order_by("proof_key").values_list("refund_request", flat=True)
+    assert list(texts) == ["(erased)", "I am Ada, and I was ill"]
