@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST
 from accounts import saved_filters
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Account
+from accounts.request_log.daily_calls import HISTORY_TTL_S, cached_history, draw_history
 from framework.admin import search
 from framework.admin.pending_counts import HasPendingCounts, PendingCount, count_bounded, format_bounded
 from framework.data_files import read_toml
@@ -86,7 +87,11 @@ class TablewireAdminSite(AdminSite):
         most_used = [found[model] for model in MOST_USED if model in found]
         estimates = estimate_rows(each["model"] for each in most_used)
         accounts = Account.objects.order_by("-pk")[:MAX_NEWEST_ACCOUNTS] if Account._meta.label in found else []
+        history = cached_history.get(max_age_s=HISTORY_TTL_S)
         context = {
+            "calls": f"{sum(day.calls for day in history):,}",
+            "server_errors": f"{sum(day.server_errors for day in history):,}",
+            "chart": draw_history(history) if any(day.calls for day in history) else None,
             "most_used": [{**each, "rows": format_rows(each["model"], estimates)} for each in most_used],
             "newest_accounts": accounts,
             "waiting": [count for count in counts if count.number],

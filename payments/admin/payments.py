@@ -124,10 +124,7 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
         "assignee",
     ]
-    empty_hint = (
-        "Each paid request adds a row: its amount in USDC, the wallet that paid, what it bought, and whether a refund"
-        " is due."
-    )
+    empty_hint = "Each paid request adds a row: its amount in USDC, the wallet that paid, and what it bought."
     list_filter = [
         option_filter("refund due", "refund", REFUND_DUE_FILTERS),
         AssigneeFilter,

@@ -5,6 +5,12 @@ const current = document.querySelector(".side [aria-current]");
 if (current) {
   const list = current.closest("nav");
   list.scrollTop = current.offsetTop - list.clientHeight / 2;
+  // The search above the list cuts no link in two.
+  const edge = list.querySelector(".find")?.getBoundingClientRect().bottom;
+  for (const link of list.querySelectorAll("li > a, summary")) {
+    const { top, bottom } = link.getBoundingClientRect();
+    if (top < edge && edge < bottom) list.scrollTop -= edge - top;
+  }
 }
 
 const LANGUAGE = "docs-language";

@@ -14,8 +14,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiCallCount
+from accounts.request_log.daily_calls import Day, cached_history
 from catalogue.agent_discovery import x402_manifest
-from config.website import landing, status
+from config.website import landing
 from payments.models import Price
 from reservations.demo import floor
 from tests.catalogue import builders as catalogue_builders
@@ -27,7 +28,7 @@ from tests.support.query_counts import costing
 def _empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove what other tests cached."""
     landing.cached_extent.clear()
-    status.cached_history.clear()
+    cached_history.clear()
     landing.cached_example.clear()
     x402_manifest.cached_prices.clear()
 
@@ -173,11 +174,11 @@ def test_status_page_shows_the_share_of_calls_without_server_errors_by_day() -> 
 def test_status_page_has_no_history_without_calls_or_without_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'class="history"' not in Client().get("/status").content.decode()
 
-    def away() -> list[status.Day]:
+    def away() -> list[Day]:
         raise OperationalError
 
-    status.cached_history.clear()
-    monkeypatch.setattr(status.cached_history, "load", away)
+    cached_history.clear()
+    monkeypatch.setattr(cached_history, "load", away)
     assert 'class="history"' not in Client().get("/status").content.decode()
 
 
