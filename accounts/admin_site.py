@@ -1,6 +1,7 @@
 """The back office: Django's admin with its own front page, for our own staff."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from django.apps import apps
 from django.contrib.admin import AdminSite, autodiscover
 from django.core.checks import CheckMessage
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -18,12 +20,16 @@ from django.views.decorators.http import require_POST
 
 from accounts import saved_filters
 from accounts.api_keys.authentication import get_staff_actor
+from accounts.models import Account
 from framework.admin import search
-from framework.admin.pending_counts import HasPendingCounts, PendingCount
+from framework.admin.pending_counts import HasPendingCounts, PendingCount, count_bounded, format_bounded
 from framework.data_files import read_toml
 from framework.db import actor
+from framework.db.row_estimates import estimate_rows
 
 MIN_TERM_LENGTH, MAX_TERM_LENGTH = 2, 200
+MAX_NEWEST_ACCOUNTS = 5
+NEVER = datetime.max.replace(tzinfo=UTC)
 _LISTS = read_toml(Path(__file__).with_name("admin_groups.toml"))
 INDEX_GROUPS, MOST_USED = _LISTS["groups"], _LISTS["most_used"]
 
@@ -75,10 +81,14 @@ class TablewireAdminSite(AdminSite):
         return update_wrapper(view_with_actor, checked_view)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        counts = list(self.pending_counts(request))
+        counts = sorted(self.pending_counts(request), key=lambda count: (count.since is None, count.since or NEVER))
         found = {each["model"]._meta.label: each for group in self.get_app_list(request) for each in group["models"]}
+        most_used = [found[model] for model in MOST_USED if model in found]
+        estimates = estimate_rows(each["model"] for each in most_used)
+        accounts = Account.objects.order_by("-pk")[:MAX_NEWEST_ACCOUNTS] if Account._meta.label in found else []
         context = {
-            "most_used": [found[model] for model in MOST_USED if model in found],
+            "most_used": [{**each, "rows": format_rows(each["model"], estimates)} for each in most_used],
+            "newest_accounts": accounts,
             "waiting": [count for count in counts if count.number],
             "clear": [count for count in counts if not count.number],
             "saved_filters": list(saved_filters.list_all(self, request)),
@@ -134,3 +144,9 @@ class TablewireAdminSite(AdminSite):
         for model_admin in self._registry.values():
             if model_admin.has_view_or_change_permission(request) and isinstance(model_admin, HasPendingCounts):
                 yield from model_admin.pending_counts(request)
+
+
+def format_rows(model: type[Model], estimates: Mapping[type[Model], int | None]) -> str:
+    """Return about how many rows a table has. One bounded query if there is no estimate."""
+    estimate = estimates[model]
+    return format_bounded(count_bounded(model._default_manager.all())) if estimate is None else f"{estimate:,}"

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Assignment, User
 from framework.admin.action_confirmation import confirmed_action, render_rows_confirmation
 from framework.admin.large_tables import BoundedActions
-from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.pending_counts import PendingCount, count_bounded, count_since
 
 ASSIGNMENT_ACTIONS = ("take", "release", "assign")
 
@@ -56,12 +56,23 @@ class AssignableAdmin(BoundedActions):
         return change_list
 
     def count_pending(
-        self, request: HttpRequest, label: str, rows: QuerySet[Any], url: str, *, is_bad: bool = False
+        self,
+        request: HttpRequest,
+        label: str,
+        rows: QuerySet[Any],
+        url: str,
+        *,
+        waits_since: str = "",
+        is_bad: bool = False,
     ) -> PendingCount:
-        """The number of these rows, and of those assigned to the user. Two queries."""
+        """The number of these rows, and of those assigned to the user. Two queries.
+
+        `waits_since` is the column with the moment since which a row waits, if an index orders the rows by it.
+        """
         mine_url = f"{url}{'&' if '?' in url else '?'}{AssigneeFilter.parameter_name}=mine"
         mine = count_bounded(filter_mine(rows, request))
-        return PendingCount(label, count_bounded(rows), url, is_bad=is_bad, mine=mine, mine_url=mine_url)
+        number, since = count_since(rows, waits_since) if waits_since else (count_bounded(rows), None)
+        return PendingCount(label, number, url, is_bad=is_bad, mine=mine, mine_url=mine_url, since=since)
 
     @confirmed_action(
         "Take: assign to me",

@@ -96,18 +96,18 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
         return venues.annotate(last_event_at=Subquery(newest))
 
     @admin.display(description="Last activity")
-    def last_activity(self, venue: Any) -> str:
-        """The day of its newest event."""
+    def last_activity(self, venue: Any) -> str | None:
+        """The day of its newest event; None without one."""
         at = venue.last_event_at
-        return f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}" if at else "\N{EN DASH}"
+        return f"{at.astimezone(zone(venue.timezone)):%Y-%m-%d}" if at else None
 
     @admin.display(description="Dashboard")
     def short_dashboard_link(self, venue: Venue) -> SafeString | None:
         url = get_dashboard_url(venue)
         return (
             format_html(
-                '<a class="to-dashboard" href="{}" title="Open dashboard"><span class="visually-hidden">'
-                "Open dashboard of {}</span></a>",
+                '<a class="to-dashboard" href="{}"><span class="on-phone">Dashboard</span>'
+                '<span class="on-desk">Open</span><span class="visually-hidden"> {}</span></a>',
                 url,
                 venue,
             )

@@ -202,7 +202,9 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
             | Q(disabled_reason__in=[DisabledReason.GONE, DisabledReason.FAILING])
         )
         address = reverse("admin:accounts_webhookendpoint_changelist")
-        return [self.count_pending(request, "webhooks failing", failing, address, is_bad=True)]
+        return [
+            self.count_pending(request, "webhooks failing", failing, address, waits_since="failing_since", is_bad=True)
+        ]
 
     @confirmed_action(
         "Resend failed deliveries of the last 7 days",

@@ -162,7 +162,11 @@ class ExportAdmin(AssignableAdmin, ReadOnlyAdmin):
         wanted = {"status__exact": Export.Status.FAILED.value, "created_at__gte": since.isoformat()}
         address = f"{reverse('admin:catalogue_export_changelist')}?{urlencode(wanted)}"
         failed = Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since)
-        return [self.count_pending(request, "exports failed in 7 days", failed, address, is_bad=True)]
+        return [
+            self.count_pending(
+                request, "exports failed in 7 days", failed, address, waits_since="created_at", is_bad=True
+            )
+        ]
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from zlib import crc32
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -55,7 +54,11 @@ DRAWINGS: Mapping[str, str] = {
         "bowl",
     ),
 }  # fmt: skip
-TONES = 8
+# The colours of a card and its pin on the map: of a kind of kitchen, so that a map shows what is where.
+TONES: Mapping[str, int] = {
+    "pizza": 0, "burger": 0, "leaf": 1, "fish": 2, "sushi": 2, "cup": 3, "cake": 4, "glass": 5, "bowl": 6, "flame": 7,
+    "plate": 3,
+}  # fmt: skip
 # Longer distances have no decimals.
 MIN_WHOLE_KILOMETRES_M = 100_000
 SOON, WEEK = timedelta(hours=12), timedelta(days=6)
@@ -136,7 +139,7 @@ def parse_moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def choose_drawing(slug: str, cuisines: list[str]) -> dict[str, Any]:
-    """Return the drawing and the colours of a restaurant, always the same ones."""
+def choose_drawing(cuisines: list[str]) -> dict[str, Any]:
+    """Return the drawing and the colours of a restaurant with these cuisines."""
     drawing = next((DRAWINGS[cuisine] for cuisine in cuisines if cuisine in DRAWINGS), "plate")
-    return {"drawing": drawing, "tone": crc32(slug.encode()) % TONES}
+    return {"drawing": drawing, "tone": TONES[drawing]}

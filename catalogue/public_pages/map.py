@@ -56,6 +56,8 @@ class Pin:
     name: str
     location: Location
     href: str
+    # The colour, as that of its card.
+    tone: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Mark:
     number: int = 0
     href: str = ""
     source: str = ""
+    tone: int = 0
 
     @property
     def label_y(self) -> float:
@@ -189,7 +192,10 @@ def draw_map(pins: Sequence[Pin], *, here: tuple[str, Location] | None = None) -
         return None
     labels = LabelSpace()
     places = spread([frame.place(pin.location) for pin in pins])
-    marks = [Mark(*place, pin.name, number=pin.number, href=pin.href) for place, pin in zip(places, pins, strict=True)]
+    marks = [
+        Mark(*place, pin.name, number=pin.number, href=pin.href, tone=pin.tone)
+        for place, pin in zip(places, pins, strict=True)
+    ]
     for mark in marks:
         labels.reserve(mark.x, mark.y, PIN_RADIUS)
     here_mark = None

@@ -14,6 +14,7 @@ from catalogue.hours import date_range
 from catalogue.models import Restaurant
 from catalogue.offers.on_sale import Status
 from catalogue.offers.search import SlotDetails, list_restaurant_slots
+from catalogue.public_pages.labels import choose_drawing
 from catalogue.public_pages.map import Map, Pin, draw_map
 from catalogue.public_pages.venues import NONE, GuestPages, find_guest_pages
 from catalogue.search.geocoding.distance import Location
@@ -101,7 +102,13 @@ def load_page(slug: str, *, url_of: Callable[[str], str], vocabulary: Vocabulary
 def number_pins(hits: Sequence[Mapping[str, Any]], *, href: Callable[[int, Mapping[str, Any]], str]) -> list[Pin]:
     """Return a pin for each hit with a location, numbered by its place in the list."""
     return [
-        Pin(number, hit["name"], Location(hit["location"]["lat"], hit["location"]["lng"]), href(number, hit))
+        Pin(
+            number,
+            hit["name"],
+            Location(hit["location"]["lat"], hit["location"]["lng"]),
+            href(number, hit),
+            choose_drawing(hit["cuisines"])["tone"],
+        )
         for number, hit in enumerate(hits, 1)
         if hit["location"]
     ]

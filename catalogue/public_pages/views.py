@@ -62,6 +62,8 @@ FOLDER = "catalogue/public_pages"
 SEARCH = "/restaurants"
 # Search engines index the pages of cities, not those of each question.
 INDEXED_PARAMETERS = {"market"}
+# Of the nearest city, below the words about a place without restaurants.
+MAX_POPULAR = 3
 
 PublicView = Callable[..., HttpResponseBase]
 
@@ -178,7 +180,11 @@ def search_restaurants(visit: Visit) -> HttpResponse:
         page = read_replica.read_from_replica(lambda: search.search_restaurants(query, now=now))
     except PlaceNotResolved as error:
         status = 404
-        context["unknown"] = _describe_unknown_place(visit, form, error)
+        unknown = context["unknown"] = _describe_unknown_place(visit, form, error)
+        if unknown["nearest"] and not unknown["is_country"]:
+            context["nearest_cards"] = read_replica.read_from_replica(
+                partial(_popular_cards, visit, form, market=unknown["nearest"][0]["slug"], now=now)
+            )
     except InvalidRequest as error:
         status = 400
         form.add_error(error)
@@ -268,7 +274,23 @@ def _cities(
     """Links to the cities: first the one that is shown, as phones have them in one line."""
     cities = [city for city in form.markets if city.value in form.vocabulary.markets and city.value not in without]
     cities.sort(key=lambda city: not (local and local.slug == city.value))
-    return [{"name": city.label, "url": visit.link(SEARCH, {"market": city.value})} for city in cities]
+    return [
+        {
+            "name": city.label,
+            "url": visit.link(SEARCH, {"market": city.value}),
+            "is_current": bool(local and local.slug == city.value),
+        }
+        for city in cities
+    ]
+
+
+def _popular_cards(visit: Visit, form: SearchForm, *, market: str, now: datetime) -> list[dict[str, Any]]:
+    """The first restaurants of a city, for guests whose place has none. The queries of a search, and one."""
+    hits = [
+        hit.values for hit in search.search_restaurants(search.Query(market=market, limit=MAX_POPULAR), now=now).hits
+    ]
+    pages = find_guest_pages([hit["slug"] for hit in hits])
+    return [make_card(visit, hit, form.cuisine_labels, pages=pages.get(hit["slug"], NONE), now=now) for hit in hits]
 
 
 def _describe_page(
@@ -340,7 +362,7 @@ def make_card(
     metres, offer = hit["distance_m"], hit["flow_offer"]
     return {
         **hit,
-        **labels.choose_drawing(hit["slug"], hit["cuisines"]),
+        **labels.choose_drawing(hit["cuisines"]),
         "number": number,
         "url": visit.restaurant(hit["slug"]),
         "cuisine": cuisine_labels.get(main, hit["cuisine"]) if hit["cuisine"] else "",
@@ -398,7 +420,7 @@ def _describe_restaurant(
     return {
         "page": page,
         "core": core,
-        **labels.choose_drawing(core["slug"], core["cuisines"]),
+        **labels.choose_drawing(core["cuisines"]),
         "cuisines": cuisines,
         "place": ", ".join(filter(None, (core["neighborhood"], page.city))),
         "city_url": visit.link(SEARCH, {"market": core["market"]}),

@@ -68,6 +68,11 @@ MAX_SUMMARY_LENGTH = 160
 MAX_QUERY_LENGTH = 200
 # Tables with so many columns, of which one is wider than so many characters, are lists on phones.
 MIN_STACKED_COLUMNS, MAX_NARROW_CELL = 4, 12
+# The titles of blocks of code by their languages.
+CODE_TITLES: Mapping[str, str] = {
+    "sh": "Shell", "json": "JSON", "jsonc": "JSON", "python": "Python", "ts": "TypeScript", "typescript": "TypeScript",
+    "html": "HTML", "toml": "TOML",
+}  # fmt: skip
 # Of each reader in the index; the others are folded.
 MAX_FIRST_GUIDES = 3
 
@@ -286,9 +291,10 @@ def render_table_open(_renderer: Any, tokens: Sequence[Any], index: int, _option
 def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
     """A block of code with a button that copies it."""
     token = tokens[index]
-    code = highlight(token.content, token.info.strip().partition(" ")[0])
+    language = token.info.strip().partition(" ")[0]
+    code, title = highlight(token.content, language), CODE_TITLES.get(language, "Example")
     return (
-        f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
+        f'<div class="copyable" data-title="{title}"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
         f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
     )
 

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,6 +18,7 @@ from catalogue.models import Market, Review, SearchRow
 from config.website.docs import highlight
 from framework.api.urls import public_url
 from framework.cache import CachedValue
+from framework.db.row_estimates import estimate_rows
 from framework.errors import InvalidRequest
 from payments.tiers.definitions import FREE
 
@@ -33,21 +33,16 @@ LINKS = (
     ' </docs/openapi/data.json>; rel="service-desc", </docs/openapi/management.json>; rel="service-desc",'
     f' <{CARD}>; rel="service-meta"'
 )
-# The planner's estimates: counting millions of rows would take longer than the page.
-ESTIMATED_ROWS = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
 
 
 def load_extent() -> dict[str, Any]:
     """Read approximate numbers of rows, and the demo restaurant if it can be booked online. At most four queries."""
-    tables = [SearchRow._meta.db_table, Review._meta.db_table]
-    with connection.cursor() as cursor:
-        cursor.execute(ESTIMATED_ROWS, [tables])
-        estimates = dict(cursor.fetchall())
+    estimates = estimate_rows([SearchRow, Review])
     demo = Venue.objects.filter(name=FURNISHED, is_bookable_online=True, account__closed_at=None)
     return {
         # A table that was never analysed is new and small.
-        "restaurants": estimates[tables[0]] or SearchRow.objects.count(),
-        "reviews": estimates[tables[1]],
+        "restaurants": estimates[SearchRow] or SearchRow.objects.count(),
+        "reviews": estimates[Review],
         "markets": Market.objects.count(),
         "demo": demo.order_by("created_at", "id").first(),
     }

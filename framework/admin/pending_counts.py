@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.timesince import timesince
 
 # Larger numbers are shown as "99+", and cost no longer count.
 MAX_COUNTED = 99
@@ -15,7 +17,8 @@ MAX_COUNTED = 99
 class PendingCount:
     """`number` rows wait for staff at the page `url`; `is_bad` where they are broken, not merely waiting.
 
-    `mine` of them are assigned to the user, at the page `mine_url`.
+    `mine` of them are assigned to the user, at the page `mine_url`. The oldest has waited
+    since `since`, if it is known.
     """
 
     label: str
@@ -24,6 +27,7 @@ class PendingCount:
     is_bad: bool = False
     mine: int = 0
     mine_url: str = ""
+    since: datetime | None = None
 
     @property
     def shown(self) -> str:
@@ -32,6 +36,11 @@ class PendingCount:
     @property
     def mine_shown(self) -> str:
         return format_bounded(self.mine)
+
+    @property
+    def age(self) -> str:
+        """How long the oldest has waited: "2 hours"; empty if it is not known."""
+        return timesince(self.since, depth=1) if self.since else ""
 
 
 @runtime_checkable
@@ -49,3 +58,12 @@ def format_bounded(number: int) -> str:
 def count_bounded(rows: QuerySet[Any]) -> int:
     """How many rows there are, counting no further than MAX_COUNTED + 1."""
     return rows.order_by()[: MAX_COUNTED + 1].count()
+
+
+def count_since(rows: QuerySet[Any], field: str) -> tuple[int, datetime | None]:
+    """The same number, and when the oldest row began to wait: the smallest value of `field`, which needs an index.
+
+    One query.
+    """
+    moments = list(rows.order_by(field).values_list(field, flat=True)[: MAX_COUNTED + 1])
+    return len(moments), next(iter(moments), None)

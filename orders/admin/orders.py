@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
-from django.db.models import QuerySet, Sum
+from django.db.models import Min, QuerySet, Sum
 from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import confirmed_action, render_rows_confirmation, run_on_each
-from framework.admin.badges import COLOURS, badge, badge_column
+from framework.admin.badges import badge, badge_column
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.admin.read_only import ReadOnlyAdmin
@@ -155,8 +155,11 @@ class OrderAdmin(LargeTableAdmin):
     def progress(self, order: Order) -> SafeString:
         """The stage of the kitchen while the order is pending, as on the dashboard, and then its end."""
         if order.status == Order.Status.PENDING:
-            return badge(Order.Stage(order.kitchen_stage).label, "info")
-        return badge(order.get_status_display(), COLOURS[order.status])
+            stage = Order.Stage(order.kitchen_stage)
+            if stage == Order.Stage.RECEIVED:
+                return badge("New", "info")
+            return badge(stage.label, "good" if stage == Order.Stage.READY else "info")
+        return badge(order.get_status_display(), "soft" if order.status == Order.Status.COMPLETED else "bad")
 
     @admin.display(description="Order", ordering="number")
     def name(self, order: Order) -> str:
@@ -181,7 +184,11 @@ class OrderAdmin(LargeTableAdmin):
         pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.ORDER, status=Order.Status.PENDING)
         number = pending.aggregate(sum=Sum("total", default=0))["sum"]
         address = f"{reverse('admin:orders_order_changelist')}?status__exact={Order.Status.PENDING}"
-        return [PendingCount("pending orders", int(number), address)]
+        orders = Order.objects.filter(
+            status=Order.Status.PENDING, venue__in=pending.filter(total__gt=0).values("venue")
+        )
+        since = orders.aggregate(first=Min("created_at"))["first"]
+        return [PendingCount("pending orders", int(number), address, since=since)]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

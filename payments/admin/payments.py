@@ -1,6 +1,7 @@
 """The admin of payments: search, mark for refund, and record refunds."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -123,7 +124,10 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
         "assignee",
     ]
-    empty_hint = "Each paid request adds a row. No refunds are due."
+    empty_hint = (
+        "Each paid request adds a row: its amount in USDC, the wallet that paid, what it bought, and whether a refund"
+        " is due."
+    )
     list_filter = [
         option_filter("refund due", "refund", REFUND_DUE_FILTERS),
         AssigneeFilter,
@@ -154,8 +158,14 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         url = f"{reverse('admin:payments_payment_changelist')}?refund=due"
         asked = f"{reverse('admin:payments_payment_changelist')}?refund=asked"
         return [
-            self.count_pending(request, "refunds due", due_refunds(), url, is_bad=True),
-            self.count_pending(request, "refund requests", Payment.objects.with_open_request(), asked),
+            self.count_pending(request, "refunds due", due_refunds(), url, waits_since="settled_at", is_bad=True),
+            self.count_pending(
+                request,
+                "refund requests",
+                Payment.objects.with_open_request(),
+                asked,
+                waits_since="refund_requested_at",
+            ),
         ]
 
     def get_urls(self) -> list[URLPattern]:
@@ -174,7 +184,13 @@ class PaymentAdmin(AssignableAdmin, AddressSearchAdmin):
         sums = due_refunds().aggregate(
             payments=Count("pk"), payers=Count("payer", distinct=True), usdc=Sum("amount_usdc", default=0)
         )
-        return super().changelist_view(request, {"refunds_due": sums, **(extra_context or {})})
+        # By the index of payments that arrived.
+        arrived = Payment.objects.filter(state__in=Payment.EARNED, settled_at__gte=timezone.now() - timedelta(days=1))
+        received = arrived.aggregate(
+            payments=Count("pk"), payers=Count("payer", distinct=True), usdc=Sum("amount_usdc", default=0)
+        )
+        context = {"refunds_due": sums, "received": received, **(extra_context or {})}
+        return super().changelist_view(request, context)
 
     def get_fieldsets(self, request: HttpRequest, obj: Payment | None = None) -> Any:
         rest = [field.name for field in self.opts.concrete_fields if field.name not in SHOWN_FIRST]

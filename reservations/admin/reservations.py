@@ -1,10 +1,10 @@
 """Reservations in the back office."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import DateField, F, Func, QuerySet, Sum, Value
+from django.db.models import DateField, F, Func, Min, QuerySet, Sum, Value
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -242,7 +242,14 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
         page = reverse("admin:reservations_reservation_changelist")
         pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.RESERVATION, status=Status.PENDING)
         number = pending.aggregate(sum=Sum("total", default=0))["sum"]
-        return [PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")]
+        # By the index of days: those of former days wait for nothing.
+        today = timezone.now().date() - timedelta(days=1)
+        reservations = Reservation.objects.filter(
+            status=Status.PENDING, date__gte=today, venue__in=pending.filter(total__gt=0).values("venue")
+        )
+        since = reservations.aggregate(first=Min("created_at"))["first"]
+        address = f"{page}?status__exact={Status.PENDING}"
+        return [PendingCount("pending reservations", int(number), address, since=since)]
 
     def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         def set_status(reservation: Reservation) -> str:

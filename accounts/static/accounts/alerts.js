@@ -3,8 +3,12 @@
 
 (async () => {
   const form = document.getElementById("allow");
-  if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window)) return;
-  document.getElementById("unsupported").hidden = true;
+  const isSupported = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
+  document.getElementById("unsupported").hidden = isSupported;
+  if (!isSupported) {
+    for (const part of document.querySelectorAll("[data-supported]")) part.hidden = true;
+    return;
+  }
   const worker = await navigator.serviceWorker.register(form.dataset.worker);
   const encoded = form.dataset.serverKey.replaceAll("-", "+").replaceAll("_", "/");
   const serverKey = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
@@ -21,7 +25,9 @@
     return;
   }
   for (const part of document.querySelectorAll("[data-supported]")) part.hidden = false;
-  document.querySelector("button[form=allow]").addEventListener("click", async () => {
+  const allow = document.querySelector("button[form=allow]");
+  allow.disabled = false;
+  allow.addEventListener("click", async () => {
     try {
       if (current && !hasServerKey(current)) await current.unsubscribe();
       const subscription = await worker.pushManager.subscribe({

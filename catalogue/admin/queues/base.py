@@ -77,7 +77,9 @@ class ReviewQueueAdmin(AssignableAdmin, LargeTableAdmin):
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """The number of open rows, which the list shows by default."""
         address = reverse(f"admin:catalogue_{self.opts.model_name}_changelist")
-        return [self.count_pending(request, self.queue_label, self.open_rows(), address)]
+        # Reports and claims are read in the order in which they came; duplicates by their score.
+        since = "created_at" if "created_at" in self.ordering else ""
+        return [self.count_pending(request, self.queue_label, self.open_rows(), address, waits_since=since)]
 
     def next_rows(self, row: Any) -> QuerySet[Any]:
         """The open rows after a row."""

@@ -15,7 +15,8 @@ from x402.http import x402HTTPClientSync
 from catalogue.models import Deposit, Restaurant
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from reservations.models import CancellationTerms, Hold, Reservation
+from reservations.booking import commands
+from reservations.models import AgreedTerms, CancellationTerms, Hold, Reservation
 from tests.catalogue import builders
 from tests.mcp.client import call
 from tests.payments import buyer
@@ -172,3 +173,23 @@ def has_hold() -> bool:
 
 def balance() -> Decimal:
     return usdc_balance(settings.PAY_TO)
+
+
+def reservation() -> Reservation:
+    return Reservation.objects.select_related("venue").get()
+
+
+def cancel_as_staff() -> None:
+    commands.set_status(reservation(), "cancelled", now=timezone.now(), actor="staff:ada@example.com")
+
+
+def pass_deadline() -> None:
+    """Put the deadline of free cancellation a minute back."""
+    AgreedTerms.objects.update(free_until=timezone.now() - timedelta(minutes=1))
+
+
+def begin_reservation(by: timedelta = timedelta(minutes=20)) -> None:
+    """Move the reservation to where it began so long ago."""
+    row = reservation()
+    moved = timezone.now() - by - row.starts_at
+    Reservation.objects.update(starts_at=row.starts_at + moved, ends_at=row.ends_at + moved)

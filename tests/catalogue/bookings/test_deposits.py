@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import Error as DatabaseError
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 
 from accounts.lifecycle import closure
-from catalogue.bookings import deposits, tables
+from catalogue.bookings import deposits
 from catalogue.models import FlowBooking
 from framework.languages import format_day
 from payments.devchain.wallets import Wallet
@@ -22,19 +21,21 @@ from reservations.booking import commands, terms
 from reservations.models import AgreedTerms, CancellationTerms, Hold, InvalidTransition, Reservation
 from reservations.service import check_in
 from tests.catalogue.bookings.deposit_builders import (
+    begin_reservation,
     booked,
+    cancel_as_staff,
     code_of,
-    deposit_of,
     evening,
     has_hold,
+    pass_deadline,
     payment,
     post,
+    reservation,
     restaurant,
     send,
     the_payment,
 )
-from tests.payments.buyer import at_once, signed_by
-from tests.payments.facilitators import hangs_up, refuses, serving, settles_and
+from tests.payments.buyer import signed_by
 from tests.payments.signing import client_of
 from tests.support import builders as base
 from tests.support.wallets import fresh_wallet, transfer_usdc
@@ -45,26 +46,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def wallet(wallets: Mapping[str, Wallet]) -> Wallet:
     return wallets["free"]
-
-
-def reservation() -> Reservation:
-    return Reservation.objects.select_related("venue").get()
-
-
-def cancel_as_staff() -> None:
-    commands.set_status(reservation(), "cancelled", now=timezone.now(), actor="staff:ada@example.com")
-
-
-def late() -> None:
-    """The deadline of free cancellation has passed."""
-    AgreedTerms.objects.update(free_until=timezone.now() - timedelta(minutes=1))
-
-
-def begun(by: timedelta = timedelta(minutes=20)) -> None:
-    """The reservation began so long ago."""
-    row = reservation()
-    moved = timezone.now() - by - row.starts_at
-    Reservation.objects.update(starts_at=row.starts_at + moved, ends_at=row.ends_at + moved)
 
 
 # Paid with the booking
@@ -217,7 +198,7 @@ def test_a_guest_who_cancels_in_time_gets_the_deposit_back(wallet: Wallet) -> No
 @pytest.mark.exhaustive
 def test_a_guest_who_cancels_late_does_not(wallet: Wallet) -> None:
     record = booked(restaurant(), wallet)
-    late()
+    pass_deadline()
     cancelled = send("delete", record).json()
     assert (cancelled["status"], cancelled["deposit"]["status"]) == ("cancelled", "kept")
     assert cancelled["cancellation"]["text"] == "The restaurant keeps the deposit of 20 USDC."
@@ -228,7 +209,7 @@ def test_a_guest_who_cancels_late_does_not(wallet: Wallet) -> None:
 def test_a_cancellation_by_the_venue_returns_the_deposit_however_late(wallet: Wallet) -> None:
     place = restaurant()
     record = booked(place, wallet)
-    late()
+    pass_deadline()
     api = base.client(place.listing.venue)
     assert api.delete(f"/api/v2/reservations/{reservation().public_id}").status_code == 200
     assert send("get", record).json()["deposit"]["status"] == "refund_due"
@@ -274,7 +255,7 @@ def test_a_cancellation_whose_deposit_was_refunded_cannot_be_undone(wallet: Wall
 def test_a_patch_of_the_management_api_returns_it_too(wallet: Wallet) -> None:
     place = restaurant()
     record = booked(place, wallet)
-    late()
+    pass_deadline()
     api = base.client(place.listing.venue)
     address = f"/api/v2/reservations/{reservation().public_id}"
     assert api.patch(address, {"status": "cancelled"}, content_type="application/json").status_code == 200
@@ -286,7 +267,7 @@ def test_a_patch_of_the_management_api_returns_it_too(wallet: Wallet) -> None:
 def test_the_page_of_the_guest_cancels_by_the_same_terms(wallet: Wallet, is_late: bool, status: str) -> None:
     record = booked(restaurant(), wallet)
     if is_late:
-        late()
+        pass_deadline()
     page = record["manage_url"].removeprefix("http://127.0.0.1:8000")
     assert b"The deposit of 20 USDC is returned when you come" in Client().get(page).content
     assert Client().post(f"{page}/cancel").status_code == 302
@@ -296,7 +277,7 @@ def test_the_page_of_the_guest_cancels_by_the_same_terms(wallet: Wallet, is_late
 @pytest.mark.exhaustive
 def test_a_no_show_loses_the_deposit_and_who_comes_gets_it_back(wallet: Wallet) -> None:
     record = booked(restaurant(), wallet)
-    begun()
+    begin_reservation()
     check_in.record_arrival(reservation(), Reservation.Arrival.NO_SHOW, actor="staff:ada", now=timezone.now())
     assert send("get", record).json()["deposit"]["status"] == "kept"
     check_in.record_arrival(reservation(), Reservation.Arrival.ARRIVED, actor="staff:ada", now=timezone.now())
@@ -309,7 +290,7 @@ def test_staff_return_a_kept_deposit_by_hand_once(wallet: Wallet) -> None:
     record = booked(restaurant(), wallet)
     with pytest.raises(terms.NoDepositKept):
         terms.return_kept(reservation(), actor="staff:ada", now=timezone.now())
-    late()
+    pass_deadline()
     send("delete", record)
     for _ in range(2):
         terms.return_kept(reservation(), actor="staff:ada", now=timezone.now())
@@ -320,7 +301,7 @@ def test_staff_return_a_kept_deposit_by_hand_once(wallet: Wallet) -> None:
 @pytest.mark.exhaustive
 def test_a_party_for_which_nothing_was_recorded_gets_the_deposit_back_a_day_later(wallet: Wallet) -> None:
     booked(restaurant(), wallet)
-    begun(timedelta(hours=23, minutes=30))
+    begin_reservation(timedelta(hours=23, minutes=30))
     deposits.reconcile(now=timezone.now())
     assert the_payment().state == "delivered"
     deposits.reconcile(now=timezone.now() + timedelta(hours=3))
@@ -350,7 +331,7 @@ def test_a_change_of_time_keeps_the_deposit_and_moves_the_deadline(wallet: Walle
 @pytest.mark.exhaustive
 def test_a_change_after_the_deadline_gives_no_new_one(wallet: Wallet) -> None:
     record = booked(restaurant(), wallet)
-    late()
+    pass_deadline()
     assert send("patch", record, time="20:00").status_code == 200
     assert send("delete", record).json()["deposit"]["status"] == "kept"
 
@@ -359,7 +340,7 @@ def test_a_change_after_the_deadline_gives_no_new_one(wallet: Wallet) -> None:
 def test_a_change_by_the_venue_gives_a_new_deadline(wallet: Wallet) -> None:
     place = restaurant()
     record = booked(place, wallet)
-    late()
+    pass_deadline()
     address = f"/api/v2/reservations/{reservation().public_id}"
     answer = base.client(place.listing.venue).patch(address, {"time": "20:00"}, content_type="application/json")
     assert answer.status_code == 200
@@ -378,223 +359,6 @@ def test_a_change_to_a_higher_deposit_is_refused_and_says_what_to_do(wallet: Wal
         " booking and book again, or call the restaurant."
     )
     assert send("get", record).json() == record
-
-
-# Faults
-@pytest.mark.exhaustive
-def test_a_facilitator_that_refuses_leaves_no_hold_and_no_payment(wallet: Wallet) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    with serving(refuses("insufficient_funds")) as facilitator, override_settings(FACILITATOR_URL=facilitator.url):
-        assert code_of(post(place, body, headers)) == (402, "payment_rejected")
-    assert not has_hold()
-    assert not Payment.objects.exists()
-
-
-@pytest.mark.exhaustive
-def test_while_the_settlement_is_unknown_the_table_stays_held_and_the_same_payment_gets_it(
-    wallet: Wallet,
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    with serving(settles_and(hangs_up)) as facilitator, override_settings(FACILITATOR_URL=facilitator.url):
-        assert code_of(post(place, body, headers)) == (503, "settlement_pending")
-    assert has_hold()
-    other = body | {"customer_email": "grace@example.com"}
-    assert code_of(post(place, other)) == (409, "slot_full")
-    answer = post(place, body, headers)
-    assert (answer.status_code, answer.json()["deposit"]["status"]) == (201, "held")
-    assert not has_hold()
-
-
-def died(place: Any, body: Any, headers: Any, monkeypatch: pytest.MonkeyPatch, *, key: str = "dies") -> None:
-    """A request whose process is killed after the settlement, before it books."""
-
-    def killed(*_: Any, **__: Any) -> None:
-        raise SystemExit
-
-    with monkeypatch.context() as patch:
-        patch.setattr("catalogue.bookings.deposits.book_paid", killed)
-        with pytest.raises(SystemExit):
-            post(place, body, headers, key=key)
-    assert (the_payment().state, FlowBooking.objects.count()) == ("settled", 0)
-
-
-@pytest.mark.exhaustive
-def test_money_of_a_request_that_died_gets_the_table_by_the_same_request(
-    wallet: Wallet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    died(place, body, headers, monkeypatch)
-    # The table is still held for it.
-    assert code_of(post(place, body | {"customer_email": "grace@example.com"})) == (409, "slot_full")
-    assert post(place, body, headers, key="dies").status_code == 201
-    deposits.reconcile(now=timezone.now() + timedelta(minutes=16))
-    assert the_payment().state == "delivered"
-
-
-@pytest.mark.exhaustive
-def test_the_request_repeated_without_its_payment_gets_the_table_by_it(
-    wallet: Wallet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    died(place, body, headers, monkeypatch)
-    assert post(place, body, key="dies").status_code == 201
-    assert Payment.objects.count() == 1
-
-
-@pytest.mark.exhaustive
-def test_a_second_payment_for_the_same_request_is_not_taken(
-    wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallets["free"], post(place, body))
-    second = payment(wallets["pro"], post(place, body))
-    died(place, body, headers, monkeypatch)
-    elsewhere = Client(REMOTE_ADDR="192.0.2.7")
-    assert code_of(post(place, body, second, key="dies", client=elsewhere)) == (503, "settlement_pending")
-    assert Payment.objects.count() == 1
-    # Its presenter needs no second payment either.
-    assert post(place, body, second, key="dies").status_code == 201
-    assert Payment.objects.get().payer == wallets["free"].address
-
-
-def test_money_of_a_request_that_died_is_refund_due_after_fifteen_minutes(
-    wallet: Wallet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    died(place, body, headers, monkeypatch)
-    deposits.reconcile(now=timezone.now() + timedelta(minutes=14))
-    assert the_payment().state == "settled"
-    deposits.reconcile(now=timezone.now() + timedelta(minutes=16))
-    assert (the_payment().state, the_payment().error) == ("refund_due", "not_delivered")
-    again = post(place, body, headers, key="dies")
-    assert code_of(again) == (402, "payment_already_used")
-    assert again.json()["refund"] == the_payment().public_id
-    assert not Reservation.objects.exists()
-
-
-@pytest.mark.exhaustive
-def test_money_that_gets_no_table_any_more_is_refund_due_at_once(
-    wallet: Wallet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    died(place, body, headers, monkeypatch)
-    Hold.objects.all().delete()
-    commands.book(
-        place.listing.venue,
-        now=timezone.now(),
-        actor="staff:ada",
-        customer_name="Grace",
-        customer_email="grace@example.com",
-        day=datetime.fromisoformat(body["date"]).date(),
-        at=datetime.fromisoformat(f"{body['date']}T19:00").time(),
-        party_size=2,
-    )
-    answer = post(place, body, headers, key="dies")
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error["refund"]) == (409, "slot_full", the_payment().public_id)
-    assert error["message"].endswith(" The deposit goes back to you.")
-    assert (the_payment().state, FlowBooking.objects.count()) == ("refund_due", 0)
-
-
-@pytest.mark.exhaustive
-def test_a_database_error_while_booking_leaves_the_payment_for_a_repetition(
-    wallet: Wallet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-
-    def broken(*_: Any, **__: Any) -> bool:
-        raise DatabaseError("gone")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(tables, "deliver", broken)
-        assert code_of(post(place, body, headers, key="broken")) == (503, "settlement_pending")
-    assert (the_payment().state, Reservation.objects.count()) == ("settled", 0)
-    assert post(place, body, headers, key="broken").status_code == 201
-
-
-def test_of_the_sweep_and_the_booking_at_once_one_takes_place(wallet: Wallet, monkeypatch: pytest.MonkeyPatch) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    original = tables.deliver
-
-    def overtaken(payment: Any, *, now: datetime) -> bool:
-        # The sweep commits before the booking does.
-        at_once(1, lambda: deposits.reconcile(now=timezone.now() + timedelta(minutes=16)))
-        return original(payment, now=now)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(tables, "deliver", overtaken)
-        answer = post(place, body, headers)
-    assert code_of(answer) == (409, "deposit_required")
-    assert answer.json()["error"]["refund"] == the_payment().public_id
-    assert (the_payment().state, Reservation.objects.count()) == ("refund_due", 0)
-
-
-@pytest.mark.exhaustive
-def test_of_eight_copies_at_once_one_books_and_one_is_charged(wallet: Wallet) -> None:
-    place, body = restaurant(), evening()
-    headers = payment(wallet, post(place, body))
-    answers: list[Any] = at_once(8, lambda: post(place, body, headers, key="copies"))
-    codes = {answer.status_code for answer in answers}
-    assert 201 in codes
-    assert codes <= {201, 400, 429, 503}
-    assert FlowBooking.objects.count() == Payment.objects.count() == 1
-    assert post(place, body, headers, key="copies").status_code == 201
-
-
-@pytest.mark.exhaustive
-def test_of_two_payers_at_once_for_the_last_table_one_books_and_nothing_is_lost(
-    wallets: Mapping[str, Wallet],
-) -> None:
-    place = restaurant()
-    bodies = {name: evening(customer_email=f"{name}@example.com") for name in ("free", "pro")}
-    paid = {name: payment(wallets[name], post(place, body)) for name, body in bodies.items()}
-    names = iter(["free", "pro"])
-
-    def book() -> Any:
-        name = next(names)
-        return post(place, bodies[name], paid[name])
-
-    answers: list[Any] = at_once(2, book)
-    assert sorted(answer.status_code for answer in answers) == [201, 409]
-    assert Payment.objects.count() == Reservation.objects.count() == 1
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("is_late", [False, True])
-def test_of_two_cancellations_and_a_no_show_at_once_there_is_one_outcome(wallet: Wallet, is_late: bool) -> None:
-    record = booked(restaurant(), wallet)
-    if is_late:
-        late()
-    calls = iter([lambda: send("delete", record), lambda: send("delete", record), cancel_as_staff])
-    at_once(3, lambda: next(calls)())
-    deposit = deposit_of(record)
-    assert PaymentEvent.objects.filter(after="refund_due").count() <= 1
-    assert (deposit.status == "kept") == (the_payment().state == "delivered")
-    assert reservation().status == "cancelled"
-    assert not reservation().seatings.exists()
-
-
-@pytest.mark.exhaustive
-def test_a_no_show_and_a_staff_cancellation_at_once_have_one_outcome(wallet: Wallet) -> None:
-    record = booked(restaurant(), wallet)
-    begun()
-
-    def no_show() -> None:
-        check_in.record_arrival(reservation(), Reservation.Arrival.NO_SHOW, actor="staff:ada", now=timezone.now())
-
-    calls = iter([no_show, cancel_as_staff])
-    at_once(2, lambda: next(calls)())
-    # Staff who cancel return the deposit, also of a party that was a no-show a moment before.
-    assert (deposit_of(record).status, reservation().status) == ("refund_due", "cancelled")
-    assert PaymentEvent.objects.filter(after="refund_due").count() == 1
 
 
 @pytest.mark.exhaustive
@@ -628,7 +392,7 @@ def test_the_back_office_lists_deposits_with_their_sums(wallets: Mapping[str, Wa
     staff = base.staff()
     page = staff.get("/admin/catalogue/deposit/").content.decode()
     assert "Deposits: 40 USDC held, 0 USDC kept and payable to venues" in page
-    late()
+    pass_deadline()
     send("delete", first)
     page = staff.get("/admin/catalogue/deposit/?deposit=kept").content.decode()
     assert "Deposits: 20 USDC held, 20 USDC kept and payable to venues" in page

@@ -22,6 +22,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.public_pages import map as maps
+from catalogue.public_pages.labels import DRAWINGS, TONES
 from catalogue.public_pages.map import PIN_GAP, PIN_RADIUS, SIZE, spread
 from framework.api.rate_limits.middleware import count_call
 from payments.rate_limits import PAGES
@@ -93,7 +94,7 @@ def test_a_search_shows_what_the_api_finds_as_cards_and_pins(client: Client) -> 
     response = client.get("/restaurants", {"near": "tivoli", "q": "", "price": ""})
     found = client.get("/v1/restaurants", {"near": "tivoli"}).json()["data"]
     assert find(r'<h3><a href="/restaurants/([^"]+)">', response) == [each["slug"] for each in found]
-    assert find(r'<a class="pin" id="(m\d)" href="(#r\d)"', response) == [("m2", "#r2"), ("m1", "#r1")]
+    assert find(r'<a class="pin tone\d" id="(m\d)" href="(#r\d)"', response) == [("m2", "#r2"), ("m1", "#r1")]
     assert find(r'<li class="restaurant" id="(r\d)">', response) == ["r1", "r2"]
     assert find(r'href="(#m\d)" aria-label="([^"]+)"', response) == [
         ("#m1", "1: Show on map: Kødbyens Fiskebar"),
@@ -167,6 +168,24 @@ def test_cities_that_are_not_the_nearest_ones_have_a_heading(client: Client) -> 
     assert sorted(nearest + others) == ["copenhagen", "milan", "paris"]
 
 
+def test_a_place_without_restaurants_shows_those_of_the_nearest_city_and_no_filters(client: Client) -> None:
+    milan = builders.market("milan", country="IT", latitude=45.4642, longitude=9.19)
+    for number in range(4):
+        builders.restaurant(slug=f"trattoria-{number}", market=milan)
+    fiskebar()
+    response = client.get("/restaurants?near=rome")
+    text = text_of(response)
+    assert 'id="popular">Popular in Milan</h2>' in text
+    assert len(find(r'<h3><a href="/restaurants/(trattoria-\d)">', response)) == 3
+    assert 'class="filters' not in text
+    # A filter that is set can be taken away.
+    assert 'class="filters' in text_of(client.get("/restaurants?near=rome&price=1"))
+
+
+def test_every_drawing_has_a_colour() -> None:
+    assert {*DRAWINGS.values(), "plate"} == TONES.keys()
+
+
 def test_ratings_have_one_decimal(client: Client) -> None:
     place = fiskebar(rating=4)
     for path in ("/restaurants?q=Fiskebar", f"/restaurants/{place.slug}"):
@@ -205,8 +224,8 @@ def test_without_parameters_there_are_restaurants_of_one_city(client: Client) ->
     assert shown(**{"Accept-Language": "de-DE"}) == ["in-aarhus"]
     response = client.get("/restaurants?lang=da", headers={"Accept-Language": "en-GB"})
     assert find(r'<h3><a href="/restaurants/([^"?]+)', response) == ["in-aarhus"]
-    # The city that is shown is the first of the links. Nobody chose it, so none is marked.
-    cities = find('<nav class="cities".*?<a href="([^"]+)">', response)
+    # The city that is shown is the first of the links, and marked.
+    cities = find('<nav class="cities".*?<a href="([^"]+)" aria-current="true">', response)
     assert cities == ["/restaurants?market=aarhus&amp;lang=da"]
 
 

@@ -116,6 +116,15 @@ def test_a_guide_has_its_contents_under_the_title_and_numbers_aligned_right() ->
     assert "style=" not in text
 
 
+def test_code_has_a_bar_with_its_language_and_a_button(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "BASE", tmp_path)
+    file = tmp_path / "guide.md"
+    file.write_text("# Guide\n\n```sh\nls\n```\n\n```json\n{}\n```\n\n```text\nGET /\n```\n")
+    html = docs.render_page(file, file.read_text())["html"]
+    assert re.findall(r'<div class="copyable" data-title="(\w+)">', html) == ["Shell", "JSON", "Example"]
+    assert html.count(">Copy</button>") == 3
+
+
 def test_examples_have_the_address_of_this_server(settings: LazySettings) -> None:
     settings.PUBLIC_BASE_URL = "https://data.example.com/"
     for path in ("/docs/search", "/docs/search.md"):

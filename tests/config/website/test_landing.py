@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.test import Client
+from django.utils import timezone
 
+from accounts.models import ApiCallCount
 from catalogue.agent_discovery import x402_manifest
-from config.website import landing
+from config.website import landing, status
 from payments.models import Price
 from reservations.demo import floor
 from tests.catalogue import builders as catalogue_builders
@@ -24,6 +27,7 @@ from tests.support.query_counts import costing
 def _empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove what other tests cached."""
     landing.cached_extent.clear()
+    status.cached_history.clear()
     landing.cached_example.clear()
     x402_manifest.cached_prices.clear()
 
@@ -116,6 +120,7 @@ def test_methods_other_than_get_and_head_are_refused() -> None:
     assert Client().head("/").status_code == 200
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("states", "heading", "code"),
     [
@@ -141,6 +146,39 @@ def test_status_page_shows_the_state_of_each_service(
         ("Rate limits", *by_state[states["counters"]]),
     ]
     assert not response.cookies
+
+
+@pytest.mark.django_db
+def test_status_page_shows_the_share_of_calls_without_server_errors_by_day() -> None:
+    midnight = datetime.combine(timezone.now().astimezone(UTC), datetime.min.time(), UTC)
+    venue = builders.venue()
+    for days, calls, server_errors in ((0, 10, 0), (1, 40_000, 1), (2, 50, 2), (30, 10, 10)):
+        for hour in (0, 23):
+            # Halves, in two hours of the day.
+            counts = {"calls": calls, "server_errors": server_errors}
+            ApiCallCount.objects.create(venue=venue, hour=midnight - timedelta(days=days, hours=-hour), **counts)
+    text = Client().get("/status").content.decode()
+    bars = re.findall(r'<li class="(\w+)" title="[^:]+: ([^"]+)">', text)
+    assert len(bars) == 30
+    assert bars[-4:] == [("none", "no calls"), ("bad", "96 %"), ("warn", "99.99 %"), ("good", "100 %")]
+    assert "99.99 % answered" in text
+    assert re.findall(r'<span class="state (\w+)">([^<]+)</span>', text) == [
+        ("partly", "99.99 % answered"),
+        ("down", "96 % answered"),
+    ]
+    assert "2 days with server errors" in text
+
+
+@pytest.mark.django_db
+def test_status_page_has_no_history_without_calls_or_without_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 'class="history"' not in Client().get("/status").content.decode()
+
+    def away() -> list[status.Day]:
+        raise OperationalError
+
+    status.cached_history.clear()
+    monkeypatch.setattr(status.cached_history, "load", away)
+    assert 'class="history"' not in Client().get("/status").content.decode()
 
 
 @pytest.mark.django_db

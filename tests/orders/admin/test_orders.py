@@ -53,11 +53,12 @@ def test_the_number_and_the_time_of_an_order_are_of_the_day_of_its_venue(staff: 
 
 def test_the_list_shows_the_stage_of_the_kitchen_until_an_order_ends(staff: Client, venue: Venue) -> None:
     ready, completed = builders.order(venue, now=NOON), builders.order(venue, now=NOON)
+    builders.order(venue, now=NOON)
     commands.change_stage(ready, Order.Stage.READY, now=NOON, actor="test")
     commands.change_status(completed, Order.Status.COMPLETED, now=NOON, actor="test")
     page = staff.get(ORDERS).content.decode()
     states = re.findall(r'<td class="field-progress"><span class="badge (\w+)">(\w+)</span>', page)
-    assert sorted(states) == [("good", "Completed"), ("info", "Ready")]
+    assert sorted(states) == [("good", "Ready"), ("info", "New"), ("soft", "Completed")]
 
 
 def test_months_are_one_of_the_filters(staff: Client, venue: Venue) -> None:

@@ -1,5 +1,6 @@
 """The back office of payments: prices that are added to, sessions that are revoked, money that was sent back."""
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -50,7 +51,7 @@ def test_the_pages_of_a_model_open(
     row = rows.get(model) or Wallet.objects.get()
     listed = reverse(f"admin:payments_{model}_changelist")
     for page in (listed, f"{listed}?q=noma", reverse(f"admin:payments_{model}_change", args=[row.pk])):
-        with django_assert_max_num_queries(11):
+        with django_assert_max_num_queries(12):
             response = staff.get(page)
         assert response.status_code == 200
         assert "secret-digest" not in response.content.decode()
@@ -70,10 +71,23 @@ def test_a_list_of_payments_costs_the_same_for_one_and_for_forty(
     for count in (range(1), range(1, 40)):
         for number in count:
             payment(number)
-        # Session, user, refunds due, an estimate, the count, rows, assignees, saved filters; the list's time, and this
-        # test's savepoint around.
-        with django_assert_num_queries(11):
+        # Session, user, refunds due, what arrived, an estimate, the count, rows, assignees, saved filters; the list's
+        # time, and this test's savepoint around.
+        with django_assert_num_queries(12):
             staff.get(PAYMENTS)
+
+
+def test_the_ledger_tells_what_arrived_in_24_hours_and_what_is_due(staff: Client) -> None:
+    now = timezone.now()
+    for number, hours in enumerate((1, 23, 25)):
+        payment(number, amount_usdc=Decimal("0.002"), settled_at=now - timedelta(hours=hours))
+    refund_due(9)
+    page = staff.get(PAYMENTS).content.decode()
+    assert re.findall("<dt>([^<]+)</dt><dd>([^<]+?)(?: <span>[^<]+</span>)?</dd>", page) == [
+        ("Received in 24 hours", "0.004 USDC"),
+        ("Payments in 24 hours", "2"),
+        ("Refunds due", "1"),
+    ]
 
 
 def test_the_ledger_is_read_only(staff: Client) -> None:
@@ -231,7 +245,7 @@ def test_staff_mark_refunds_due_with_a_reason_and_a_confirmation(staff: Client) 
 @pytest.mark.exhaustive
 def test_refunds_due_have_no_buttons_while_there_are_none(staff: Client) -> None:
     page = staff.get(PAYMENTS).content.decode()
-    assert ("Refunds due now" in page, "No refunds are due." in page) == (False, True)
+    assert ("Refunds due now" in page, "<dt>Refunds due</dt><dd>0</dd>" in page) == (False, True)
     refund_due(1)
     assert "Refunds due now" in staff.get(PAYMENTS).content.decode()
 

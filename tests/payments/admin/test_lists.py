@@ -23,7 +23,7 @@ def staff(db: None) -> Client:
 @pytest.mark.parametrize(
     ("listed", "text"),
     [
-        ("payment", "Each paid request adds a row."),
+        ("payment", "Each paid request adds a row:"),
         ("paymentevent", "Each new payment and each state change adds a row."),
         ("refund", "Record refund"),
         ("wallet", "Each wallet that signs in or pays adds a row."),
