@@ -84,6 +84,7 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
                 for hour in hours
             ],
             "24h",
+            before=sum(amounts_at[hour - timedelta(days=1)][0] for hour in hours),
         ),
         build_chart(
             _("Calls in the last 30 days"),
@@ -95,8 +96,11 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
     )
 
 
-def build_chart(title: str, counts: Sequence[CallCounts], range_: str = "") -> dict[str, Any]:
-    """Return a chart of these counts, from left to right, with their sums. `range_` is that of the request log."""
+def build_chart(title: str, counts: Sequence[CallCounts], range_: str = "", *, before: int = 0) -> dict[str, Any]:
+    """Return a chart of these counts, from left to right, with their sums and those of the same time before.
+
+    `range_` is that of the request log.
+    """
     total = sum(count.calls for count in counts)
     refused = sum(count.client_errors for count in counts)
     failed = sum(count.server_errors for count in counts)
@@ -108,6 +112,9 @@ def build_chart(title: str, counts: Sequence[CallCounts], range_: str = "") -> d
         "counts": counts,
         "chart": bar_chart([count.column for count in counts], CHART, whole_numbers=True),
         "total": total,
+        "before": before,
+        "more": total - before,
+        "fewer": before - total,
         "calls": format_number(total),
         "succeeded": format_number(max(total - refused - failed, 0)),
         "client_errors": format_number(refused),

@@ -142,8 +142,8 @@ def test_each_kind_shows_five_and_orders_of_92_days(venue: Venue, owner: Client)
         builders.reservation(venue, starts_at=NOON + timedelta(days=day), tables=[])
     groups = {group.label: group for group in ask(owner, venue, "ada").context["groups"]}
     assert [(hit.details, hit.state, hit.amount) for hit in groups["Orders"].hits] == [
-        (f"Ada, 2 \N{MULTIPLICATION SIGN} margherita, {day} Nov 2026, 13:00", "New", None)
-        for day in (21, 20, 19, 18, 17)
+        (f"Ada · 2 \N{MULTIPLICATION SIGN} margherita · {moment}", "New", None)
+        for moment in ("13:00", *(f"{day} Nov 2026, 13:00" for day in (20, 19, 18, 17)))
     ]
     assert [hit.details[:6] for hit in groups["Reservations"].hits] == [f"{day} Nov" for day in (27, 26, 25, 24, 23)]
     assert (groups["Orders"].has_more, groups["Reservations"].has_more, groups["Guests"].has_more) == (

@@ -18,7 +18,7 @@ def browser(venue: Venue) -> Client:
 
 
 def test_what_was_typed_can_be_submitted_again(venue: Venue, browser: Client) -> None:
-    path = f"/dashboard/{venue.public_id}/settings/save/details"
+    path = f"/dashboard/{venue.public_id}/settings/save"
     typed = {"name": "Trattoria <da> Ada", "address": "Via Roma 1\n00184 Roma", "csrfmiddlewaretoken": "x" * 64}
     response = browser.post(path, typed, headers=OWN)
     page = response.content.decode()
@@ -45,7 +45,7 @@ def test_passwords_are_not_repeated(browser: Client) -> None:
 
 
 def test_fields_whose_name_contains_code_are_repeated(venue: Venue, browser: Client) -> None:
-    path = f"/dashboard/{venue.public_id}/settings/save/details"
+    path = f"/dashboard/{venue.public_id}/settings/save"
     page = browser.post(path, {"postal_code": "00184", "code": ""}, headers=OWN).content
     assert b'<input type="hidden" name="postal_code" value="00184">' in page
     assert b"Submit again" in page
@@ -59,7 +59,7 @@ def test_forms_of_the_guest_register_are_offered_again(venue: Venue) -> None:
 
 @pytest.mark.parametrize("headers", [{"origin": "https://evil.example"}, {}])
 def test_forms_of_other_sites_are_not_offered_again(venue: Venue, browser: Client, headers: dict[str, str]) -> None:
-    path = f"/dashboard/{venue.public_id}/settings/save/details"
+    path = f"/dashboard/{venue.public_id}/settings/save"
     response = browser.post(path, {"name": "Owned"}, headers=headers)
     assert response.status_code == 403
     assert b"Owned" not in response.content

@@ -199,11 +199,12 @@ def test_a_venue_says_how_long_on_its_settings_and_the_guest_page_names_the_day(
     page = f"/dashboard/{venue.public_id}/guests/{its.public_id}"
     assert "Guest data is deleted on" not in manager.get(page).content.decode()
     form = {
+        "section": "reservations",
         "reservations-max_days_ahead": "365",
         "reservations-auto_confirm_max_party": "8",
         "reservations-when_full": "refuse",
     }
-    address = f"/dashboard/{venue.public_id}/settings/save/reservations"
+    address = f"/dashboard/{venue.public_id}/settings/save"
     wrong = manager.post(address, form | {"reservations-forgets_guests_after_days": "0"})
     assert wrong.status_code == 400
     assert manager.post(address, form | {"reservations-forgets_guests_after_days": "90"}).status_code == 302
