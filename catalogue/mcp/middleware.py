@@ -26,7 +26,9 @@ logger = logging.getLogger("tablewire.api")
 # These methods return data and count as requests of the data API.
 CALL_TOOL, READ_RESOURCE = "tools/call", "resources/read"
 BOOKING_TOOL = "book_table"
-# All other messages: lists, prompts, completion, and what cannot be parsed.
+# A resource that is the same for all callers and costs nothing to read: the view of MCP Apps.
+VIEW_SCHEME = "ui://"
+# All other messages: lists, views, prompts, completion, and what cannot be parsed.
 MESSAGES = FixedLimit("mcp", limit=240)
 # A message is parsed before its limit is known. Parsing a small one costs as little as refusing it; large ones, which
 # cost up to 0.2 s, have a limit by address (arguments and a payment are always small).
@@ -116,6 +118,8 @@ class McpMiddleware(DataApiMiddleware):
         """The rate limit of the message; None for that of the caller's tier."""
         message = _message_of(request)
         if message is None or message.id is None or message.method not in (CALL_TOOL, READ_RESOURCE):
+            return MESSAGES
+        if message.method == READ_RESOURCE and str(message.params.get("uri")).startswith(VIEW_SCHEME):
             return MESSAGES
         is_booking = message.method == CALL_TOOL and message.params.get("name") == BOOKING_TOOL
         return BOOKINGS if is_booking else None

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -37,7 +37,7 @@ JSONObject = Mapping[str, Any]
 @dataclass(frozen=True, kw_only=True)
 class Server:
     """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller; `icon` is an
-    SVG's address.
+    SVG's address; `extensions` are those of MCP that it supports, with their settings.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Server:
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
     prompts: Sequence[Prompt] = ()
+    extensions: Mapping[str, JSONObject] = field(default_factory=dict)
     refusal_result: Callable[[ToolCall, ApiError], ToolResult]
     caller_name: Callable[[HttpRequest], str]
 
@@ -81,7 +82,8 @@ class Server:
     @property
     def capabilities(self) -> dict[str, Any]:
         """The server capabilities; no list changes while the server runs, so there are no notifications."""
-        return {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
+        extensions = {"extensions": self.extensions} if self.extensions else {}
+        return {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, **extensions}
 
     def handle(self, request: HttpRequest, message: Message) -> MCPResponse:
         """Answer a message. All exceptions become error responses; unexpected ones are logged without details."""
@@ -165,7 +167,8 @@ class Server:
         except NotFound as refusal:
             raise JSONRPCError(INVALID_PARAMS, refusal.message, data={"uri": uri}) from refusal
         caching = PUBLIC_CACHING if resource.is_public else PRIVATE_CACHING
-        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}], **caching}
+        meta = {"_meta": resource.meta} if resource.meta else {}
+        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text, **meta}], **caching}
 
     def _get_prompt(self, message: Message) -> JSONObject:
         prompt = self._find_prompt(message.string_param("name"))

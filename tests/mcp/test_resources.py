@@ -63,7 +63,7 @@ def text_of(client: Client, uri: str, **rest: Any) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_five_resources_and_one_template_are_listed(client: Client, era: Era) -> None:
+def test_six_resources_and_one_template_are_listed(client: Client, era: Era) -> None:
     listed = rpc(client, "resources/list", era=era)["result"]["resources"]
     assert [one["uri"] for one in listed] == [
         "restaurants://prices",
@@ -71,6 +71,7 @@ def test_five_resources_and_one_template_are_listed(client: Client, era: Era) ->
         "restaurants://cuisines",
         "restaurants://attributes",
         "restaurants://account",
+        "ui://tablewire/view",
     ]
     (template,) = rpc(client, "resources/templates/list", era=era)["result"]["resourceTemplates"]
     assert template["uriTemplate"] == "restaurants://restaurant/{slug}"

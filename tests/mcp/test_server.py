@@ -238,7 +238,7 @@ def test_responses_are_not_cacheable() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("era", ERAS)
 def test_the_endpoint_announces_what_it_serves(client: Client, era: Era) -> None:
-    capabilities = {"tools", "resources", "prompts", "completions"}
+    capabilities = {"tools", "resources", "prompts", "completions", "extensions"}
     method = "server/discover" if era == STATELESS else "initialize"
     found = rpc(client, method, {"protocolVersion": era}, era=era)["result"]
     assert set(found["capabilities"]) == capabilities
