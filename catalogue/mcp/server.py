@@ -57,6 +57,7 @@ SERVER = Server(
     resources=[*resources.RESOURCES, apps.RESOURCE],
     prompts=prompts.PROMPTS,
     extensions={apps.EXTENSION: {}},
+    tasks=exports.ExportTasks(),
     refusal_result=paywall.refusal_result,
     caller_name=caller_name,
 )

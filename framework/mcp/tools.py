@@ -27,7 +27,10 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call of a tool. `arguments` are coerced; `meta` is the `_meta` of the message."""
+    """One call of a tool. `arguments` are coerced; `meta` is the `_meta` of the message.
+
+    `supports_tasks` says whether the client takes a task instead of the result.
+    """
 
     request: HttpRequest
     tool: str
@@ -35,6 +38,7 @@ class ToolCall:
     meta: Mapping[str, Any]
     elicitation: Elicitation
     now: datetime
+    supports_tasks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

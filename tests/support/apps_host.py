@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from tests.mcp.client import STATELESS, message
+from tests.mcp.client import message
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page
@@ -45,7 +45,7 @@ class Host:
 
     def rpc(self, method: str, params: Mapping[str, Any]) -> Any:
         """The result of a request, which comes from an address of its own: no limit is reached."""
-        body, headers = message(method, params, era=STATELESS)
+        body, headers = message(method, params, era="2026-07-28")
         headers["X-Forwarded-For"] = f"10.77.{next(addresses)}.1"
         return httpx.post(self.mcp_url, json=body, headers=headers, timeout=60).json()["result"]
 
@@ -67,7 +67,7 @@ class Host:
         if html is None:
             (content,) = self.rpc("resources/read", {"uri": "ui://tablewire/view"})["contents"]
             html = content["text"]
-        capabilities = {"openLinks": {}, **({"serverTools": {}} if has_tools else {})}
+        capabilities: dict[str, Any] = {"openLinks": {}, **({"serverTools": {}} if has_tools else {})}
         shown = {"html": html, "tool": tool, "arguments": dict(arguments), "result": result}
         self.page.evaluate(
             "(next) => window.show(next)", {**shown, "context": dict(context or {}), "capabilities": capabilities}
