@@ -70,8 +70,9 @@ class Server:
 
     @property
     def tool_definitions(self) -> list[Mapping[str, Any]]:
-        """The tools as they are listed, with their current prices."""
-        return [tool.listed for tool in self.tools]
+        """The tools as they are listed, with their current prices and the icon of the server."""
+        icons = {"icons": self.icons} if self.icon else {}
+        return [{**tool.listed, **icons} for tool in self.tools]
 
     @property
     def info(self) -> dict[str, Any]:
