@@ -38,7 +38,7 @@ from reservations.serializers import AreaField
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
 # An empty page says how many offers there are without each of these.
-FILTERS = ("party_size", "time", "date", "percent_min", "radius")
+FILTERS = ("party_size", "time", "date", "percent_min", "cuisine", "diet", "radius")
 MAX_COUNTED = 50
 # The members of a restaurant by which an agent chooses an offer; those of an offer that its restaurant has instead.
 PLACE = (
