@@ -17,11 +17,12 @@ from payments.x402.proofs import PAYMENT_META
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
 from tests.catalogue.exports.export_builders import UNKNOWN
-from tests.mcp.client import LATEST_HANDSHAKE, RECEIPT, STATELESS, call, post, price_of, quoted, rpc
+from tests.mcp.client import LATEST_HANDSHAKE, RECEIPT, Era, call, post, price_of, quoted, rpc
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASKS = "io.modelcontextprotocol/tasks"
+NEW: Era = "2026-07-28"
 SUPPORTED: dict[str, Any] = {"extensions": {TASKS: {}}}
 
 
@@ -39,11 +40,11 @@ def enterprise(wallets: Mapping[str, Key]) -> Client:
 
 def start(client: Client, **rest: Any) -> Any:
     """The answer to start_export of a client that takes tasks."""
-    return call(client, "start_export", dataset="restaurants", era=STATELESS, capabilities=SUPPORTED, **rest)
+    return call(client, "start_export", dataset="restaurants", era=NEW, capabilities=SUPPORTED, **rest)
 
 
 def ask(client: Client, method: str, task_id: str, **params: Any) -> Any:
-    return rpc(client, method, {"taskId": task_id, **params}, era=STATELESS, capabilities=SUPPORTED)
+    return rpc(client, method, {"taskId": task_id, **params}, era=NEW, capabilities=SUPPORTED)
 
 
 def poll(client: Client, task_id: str) -> Any:
@@ -85,12 +86,12 @@ def test_an_export_is_a_task_that_is_polled_until_its_files_are_there(enterprise
 
 
 def test_who_does_not_take_tasks_gets_the_export_itself(enterprise: Client) -> None:
-    for rest in ({"era": STATELESS}, {"era": LATEST_HANDSHAKE}):
+    for rest in ({"era": NEW}, {"era": LATEST_HANDSHAKE}):
         result = call(enterprise, "start_export", dataset="restaurants", **rest)
         assert result["structuredContent"]["status"] == "queued"
         assert result.get("resultType", "complete") == "complete"
     export = Export.objects.get()
-    response = post(enterprise, "tasks/get", {"taskId": export.public_id}, era=STATELESS)
+    response = post(enterprise, "tasks/get", {"taskId": export.public_id}, era=NEW)
     assert (response.status_code, response.json()["error"]) == (
         400,
         {
@@ -103,7 +104,7 @@ def test_who_does_not_take_tasks_gets_the_export_itself(enterprise: Client) -> N
 
 
 def test_the_extension_is_announced_where_it_is_served(client: Client) -> None:
-    new = rpc(client, "server/discover", era=STATELESS)["result"]["capabilities"]
+    new = rpc(client, "server/discover", era=NEW)["result"]["capabilities"]
     old = rpc(client, "initialize", {"protocolVersion": LATEST_HANDSHAKE})["result"]["capabilities"]
     assert (TASKS in new["extensions"], TASKS in old["extensions"]) == (True, False)
 
@@ -153,7 +154,7 @@ def test_without_a_wallet_a_task_is_refused_and_a_header_must_name_it(client: Cl
     assert ask(client, "tasks/get", task_id)["error"]["data"]["code"] == "missing_credentials"
     params: dict[str, Any] = {"taskId": task_id}
     for wrong in ("", UNKNOWN):
-        response = post(enterprise, "tasks/get", params, era=STATELESS, capabilities=SUPPORTED, Mcp_Name=wrong)
+        response = post(enterprise, "tasks/get", params, era=NEW, capabilities=SUPPORTED, Mcp_Name=wrong)
         assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
