@@ -86,8 +86,8 @@ def test_an_export_is_a_task_that_is_polled_until_its_files_are_there(enterprise
 
 
 def test_who_does_not_take_tasks_gets_the_export_itself(enterprise: Client) -> None:
-    for rest in ({"era": NEW}, {"era": LATEST_HANDSHAKE}):
-        result = call(enterprise, "start_export", dataset="restaurants", **rest)
+    for era in (NEW, LATEST_HANDSHAKE):
+        result = call(enterprise, "start_export", dataset="restaurants", era=era)
         assert result["structuredContent"]["status"] == "queued"
         assert result.get("resultType", "complete") == "complete"
     export = Export.objects.get()
