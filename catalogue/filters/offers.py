@@ -1,8 +1,10 @@
 """Parameters of offers."""
 
 from catalogue.filters.param_types import LatLng, MarketSlug, Words, integer, page_cursor
+from catalogue.filters.search import cuisines, diets
+from catalogue.offers.search import OfferSort
 from framework.api.fields import DateField, TimeField
-from framework.api.query_params.declarations import QueryParams
+from framework.api.query_params.declarations import ChoiceParam, QueryParams
 
 PARTY = "Guests: only offers for a party of this size."
 
@@ -32,5 +34,13 @@ class OfferParams(QueryParams):
     time = TimeField(required=False, help_text="From this local time on: 18:30.")
     party_size = integer(1, 500, f"{PARTY[:-1]} with as many seats left.")
     percent_min = integer(1, 90, "The lowest percentage.")
+    cuisine = cuisines("only offers of restaurants that have one of them, or a narrower one")
+    diet = diets("only offers of restaurants that serve all of them, in any degree that the search takes")
+    sort = ChoiceParam(
+        required=False,
+        default=OfferSort.TIME.value,
+        choices=[each.value for each in OfferSort],
+        help_text="`time` is the soonest first, then the nearest; `percent` the highest discount first.",
+    )
     limit = integer(1, 50, "Offers on a page.", default=20)
     cursor = page_cursor(needs_same_parameters=True)

@@ -57,6 +57,17 @@ def cuisines(meaning: str) -> ListParam:
     )
 
 
+def diets(meaning: str) -> ListParam:
+    return ListParam(
+        required=False,
+        of=f"{NAME}{DEGREE}",
+        max_length=200,
+        hint="This must be diets separated by commas: vegan,gluten_free.",
+        help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`;"
+        f" {meaning}.",
+    )
+
+
 class SearchParams(QueryParams):
     """The parameters of GET /v1/restaurants; catalogue.search.Query has the same names."""
 
@@ -100,14 +111,9 @@ class SearchParams(QueryParams):
         help_text="Keys of GET /v1/attributes separated by commas; a restaurant has all of them, and not only limited:"
         " `wheelchair:limited` takes that, too. Any other degree of an attribute is exact: `outdoor_seating:roof`.",
     )
-    diet = ListParam(
-        required=False,
-        of=f"{NAME}{DEGREE}",
-        max_length=200,
-        hint="This must be diets separated by commas: vegan,gluten_free.",
-        help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
-        " restaurant serves all of them. `gluten_free:limited` takes a limited offer, too; `vegan:only` serves nothing"
-        " else.",
+    diet = diets(
+        "a restaurant serves all of them. `gluten_free:limited` takes a limited offer, too; `vegan:only` serves"
+        " nothing else"
     )
     kind = some_of(KINDS, "Only places of one of these kinds. Places of unknown kind are left out.")
     kind_not = some_of(KINDS, "No places of these kinds. Places of unknown kind are kept.")

@@ -15,7 +15,7 @@ from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
 from framework.api.rate_limits.middleware import Admission, RateLimitExceeded, Usage, undo_count
 from framework.errors import ApiError, ErrorCode, NotFound
-from framework.mcp import jsonrpc, protocol_versions
+from framework.mcp import jsonrpc, protocol_versions, tasks
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
@@ -33,8 +33,11 @@ logger = logging.getLogger("tablewire.api")
 
 # These methods return data and count as requests of the data API.
 CALL_TOOL, READ_RESOURCE = "tools/call", "resources/read"
+COUNTED = (CALL_TOOL, READ_RESOURCE, *tasks.METHODS)
 BOOKING_TOOL = "book_table"
-# All other messages: lists, prompts, completion, and what cannot be parsed.
+# A resource that is the same for all callers and costs nothing to read: the view of MCP Apps.
+VIEW_SCHEME = "ui://"
+# All other messages: lists, views, prompts, completion, and what cannot be parsed.
 MESSAGES = FixedLimit("mcp", limit=240)
 # A message is parsed before its limit is known. Parsing a small one costs as little as refusing it; large ones, which
 # cost up to 0.2 s, have a limit by address (arguments and a payment are always small).
@@ -123,7 +126,9 @@ class McpMiddleware(DataApiMiddleware):
     def fixed_limit(self, request: HttpRequest) -> FixedLimit | None:
         """The rate limit of the message; None for that of the caller's tier."""
         message = _message_of(request)
-        if message is None or message.id is None or message.method not in (CALL_TOOL, READ_RESOURCE):
+        if message is None or message.id is None or message.method not in COUNTED:
+            return MESSAGES
+        if message.method == READ_RESOURCE and str(message.params.get("uri")).startswith(VIEW_SCHEME):
             return MESSAGES
         is_booking = message.method == CALL_TOOL and message.params.get("name") == BOOKING_TOOL
         return BOOKINGS if is_booking else None
@@ -200,7 +205,7 @@ def _refuse(request: HttpRequest, refusal: ApiError) -> MCPResponse:
     """Refuse before a tool runs. A refused tool call is a tool result, because clients show models no HTTP status."""
     message, request_id = _message_of(request), error_handler.request_id_of(request)
     error = refusal_error(refusal, request)
-    is_counted = message is not None and message.method in (CALL_TOOL, READ_RESOURCE)
+    is_counted = message is not None and message.method in COUNTED
     if message and message.id is not None and is_counted and refusal.status not in HTTP_STATUSES:
         try:
             protocol = protocol_versions.detect_protocol(request, message)

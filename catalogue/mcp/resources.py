@@ -11,6 +11,7 @@ from catalogue import responses
 from catalogue.agent_discovery import x402_manifest
 from catalogue.filters.param_types import SLUG
 from catalogue.mcp import completion
+from catalogue.mcp.tools.restaurants import core_record
 from catalogue.places import RestaurantNotFound
 from framework.api.renderers import JSONRenderer
 from framework.data_files import read_toml
@@ -31,7 +32,7 @@ def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
     """The result of get_restaurant, which is free. Raises RestaurantNotFound, Renamed and Gone."""
     if not SLUG_PATTERN.fullmatch(slug):
         raise RestaurantNotFound
-    return add_notice(responses.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body, responses.NOTICE)
+    return add_notice(core_record(slug, now=timezone.now()), responses.NOTICE)
 
 
 READERS: Mapping[str, Callable[..., bytes]] = {

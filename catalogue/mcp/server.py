@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from catalogue.mcp import paywall, prompts, resources
+from catalogue.mcp import apps, paywall, prompts, resources
 from catalogue.mcp.tools import bookings, documents, exports, offers, payments, restaurants
 from framework.api.urls import public_url
 from framework.mcp.server import Server
@@ -54,8 +54,10 @@ SERVER = Server(
         documents.SEARCH,
         documents.FETCH,
     ],
-    resources=resources.RESOURCES,
+    resources=[*resources.RESOURCES, apps.RESOURCE],
     prompts=prompts.PROMPTS,
+    extensions={apps.EXTENSION: {}},
+    tasks=exports.ExportTasks(),
     refusal_result=paywall.refusal_result,
     caller_name=caller_name,
 )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from enum import StrEnum
 from typing import Any, TypeAlias
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -17,7 +18,10 @@ from catalogue.offers.on_sale import ACCEPTS_BOOKINGS, IS_ON_SALE, PREFIX, Statu
 from catalogue.offers.slot_rules import PLANNING_HORIZON
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location, Walk
-from catalogue.search.query import DEFAULT_RADIUS_M
+from catalogue.search.query import DEFAULT_RADIUS_M, Query
+from catalogue.search.sql import FILTERS as RESTAURANT_FILTERS
+from catalogue.search.sql import HAS_CUISINE
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedPage, Cursor, PageInfo
 from framework.errors import InvalidRequest, unknown_name
@@ -75,6 +79,13 @@ FILTERS = {
 HAS_ROOM = "%(party_size)s BETWEEN slot.party_min AND slot.party_max AND slot.seats_left >= %(party_size)s"
 
 
+class OfferSort(StrEnum):
+    """The order of offers: the soonest or the highest discount first."""
+
+    TIME = "time"
+    PERCENT = "percent"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferQuery:
     """The parameters of GET /v1/flow/offers."""
@@ -87,6 +98,9 @@ class OfferQuery:
     time: ClockTime | None = None
     party_size: int | None = None
     percent_min: int | None = None
+    cuisine: tuple[str, ...] = ()
+    diet: tuple[str, ...] = ()
+    sort: str = OfferSort.TIME
     limit: int = 20
     cursor: str | None = None
 
@@ -188,13 +202,17 @@ def get_slot(offer: UUID, *, now: datetime) -> SlotDetails:
 
 
 def search_offers(query: OfferQuery, *, now: datetime) -> Page:
-    """Return the matching slots on sale, soonest first, then the nearest, then the highest discount.
+    """Return the matching slots on sale: the soonest, then the nearest, then the highest discount; or by discount.
 
-    Two queries; one more for `near`, and one for `market`. Raises InvalidRequest naming the parameter:
+    Two queries; one more for `near`, and one for `market`, and for names. Raises InvalidRequest naming the parameter:
     PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one another.
     """
     now = now.replace(microsecond=0)
     check_query(query, now=now)
+    if query.cuisine or query.diet:
+        vocabulary = Vocabulary.load()
+        query = replace(query, cuisine=vocabulary.find_cuisines(query.cuisine))
+        vocabulary.check_diets(query.diet)
     near, center = landmarks.find_center(near=query.near, ll=query.ll, market=query.market)
     fingerprint = pagination_cursor.fingerprint("flow offers", replace(query, limit=0, cursor=None), center)
     if near and query.radius is None:
@@ -209,7 +227,8 @@ def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     next_cursor = None
     if len(rows) > query.limit:
         at, percent, last_id = sort_key(page[-1])
-        key = (at, page[-1][-6], percent, last_id)
+        far = page[-1][-6]
+        key = (percent, at, far, last_id) if query.sort == OfferSort.PERCENT else (at, far, percent, last_id)
         next_cursor = pagination_cursor.encode_cursor(key, as_of=start.as_of, question=fingerprint)
     return Page(
         rows=[match_from_row(row) for row in page],
@@ -256,6 +275,14 @@ def build_statement(
     conditions += [sql for name, sql in FILTERS.items() if values[name] is not None]
     if query.party_size is not None:
         conditions.append(HAS_ROOM)
+    if query.cuisine:
+        values["cuisine"] = list(query.cuisine)
+        conditions.append(HAS_CUISINE)
+    served = Query(diet=query.diet)
+    for name in ("tags", "limited_tags"):
+        if tags := getattr(served, name):
+            values[name] = tags
+            conditions.append(RESTAURANT_FILTERS[name])
     plane, metres = "0::float8", "NULL::float8"
     if center:
         radius_m = float(query.radius or DEFAULT_RADIUS_M)
@@ -263,19 +290,25 @@ def build_statement(
         plane, metres = distance.PLANE_SQL, distance.METRES_SQL
         # A circle would use the index on positions: it would read thousands of restaurants, of which few are listed.
         conditions += [f"{plane} <= %(reach)s", f"{metres} <= %(radius)s"]
+    is_by_percent = query.sort == OfferSort.PERCENT
+    nearest = f"slot.starts_at, {plane}"
+    order = f"-slot.percent, {nearest}, slot.id" if is_by_percent else f"{nearest}, -slot.percent, slot.id"
     if after:
-        at, far, percent, last_id = after
+        percent, at, far, last_id = after if is_by_percent else (after[2], *after[:2], after[3])
         values |= {
             "after": datetime.fromisoformat(str(at)),
             "after_far": far,
             "after_percent": percent,
             "after_id": str(last_id),
         }
-        # The first condition is for the index.
-        conditions.append(
-            f"slot.starts_at >= %(after)s AND (slot.starts_at, {plane}, -slot.percent, slot.id)"
-            " > (%(after)s, %(after_far)s::float8, %(after_percent)s, %(after_id)s::uuid)"
-        )
+        then = "%(after)s, %(after_far)s::float8"
+        if is_by_percent:
+            conditions.append(f"({order}) > (%(after_percent)s, {then}, %(after_id)s::uuid)")
+        else:
+            # The first condition is for the index.
+            conditions.append(
+                f"slot.starts_at >= %(after)s AND ({order}) > ({then}, %(after_percent)s, %(after_id)s::uuid)"
+            )
     sql = f"""
         SELECT {COLUMNS}, r.timezone, {plane}, {metres}, r.card, area.name, area.country, r.sources
         FROM catalogue_flowslot AS slot
@@ -283,7 +316,7 @@ def build_statement(
         JOIN catalogue_searchrow AS r ON r.restaurant_id = slot.restaurant_id
         JOIN catalogue_market AS area ON area.slug = r.market
         WHERE {" AND ".join(conditions)}
-        ORDER BY slot.starts_at, {plane}, -slot.percent, slot.id
+        ORDER BY {order}
         LIMIT %(rows)s
     """  # noqa: S608  # built from constants
     return sql, values

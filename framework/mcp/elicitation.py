@@ -86,7 +86,7 @@ class Elicitation:
         state = SIGNER.dump({"id": question_id, "call": self._call_digest, "asked": key, "answered": answered})
         return InputRequired(
             ToolResult(
-                input_required={
+                handle={
                     "resultType": "input_required",
                     "inputRequests": {key: request},
                     "requestState": state,

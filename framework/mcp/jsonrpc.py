@@ -29,6 +29,7 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 # Of MCP 2026-07-28, "Error codes".
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 # In the range of implementations: a refusal of ours (framework.errors).
 REFUSED = -32000
@@ -46,6 +47,7 @@ class JSONRPCError(Exception):
         METHOD_NOT_FOUND: 404,
         INVALID_PARAMS: 400,
         HEADER_MISMATCH: 400,
+        MISSING_CAPABILITY: 400,
         UNSUPPORTED_VERSION: 400,
     }
 

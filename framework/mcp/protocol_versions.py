@@ -23,15 +23,21 @@ CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
 SERVER_INFO_META = "io.modelcontextprotocol/serverInfo"
 
 # The parameter that the header Mcp-Name repeats, so that proxies can route by it.
-NAME_PARAMS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAME_PARAMS: Mapping[str, str] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ClientProtocol:
-    """The protocol version of a client, and whether it can show forms to its user."""
+    """The protocol version of a client, whether it can show forms to its user, and the extensions that it declares."""
 
     version: str
     supports_elicitation: bool = False
+    extensions: frozenset[str] = frozenset()
 
     @property
     def is_stateless(self) -> bool:
@@ -57,7 +63,12 @@ def detect_protocol(request: HttpRequest, message: Message) -> ClientProtocol:
     # Notifications need only the version.
     if message.id is not None:
         check_headers(request, message)
-    return ClientProtocol(STATELESS_VERSION, supports_elicitation=supports_forms(message.meta.get(CAPABILITIES_META)))
+    capabilities = message.meta.get(CAPABILITIES_META)
+    return ClientProtocol(
+        STATELESS_VERSION,
+        supports_elicitation=supports_forms(capabilities),
+        extensions=declared_extensions(capabilities),
+    )
 
 
 def check_headers(request: HttpRequest, message: Message) -> None:
@@ -83,6 +94,12 @@ def supports_forms(capabilities: Any) -> bool:
     """Whether a client with these capabilities can show a form to its user."""
     elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
+
+
+def declared_extensions(capabilities: Any) -> frozenset[str]:
+    """The names of the extensions that a client with these capabilities supports."""
+    extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
+    return frozenset(extensions) if isinstance(extensions, dict) else frozenset()
 
 
 def decode_header(value: str | None) -> str | None:

@@ -32,7 +32,10 @@ Completer = Callable[[HttpRequest, str, Mapping[str, str]], Completions]
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """A resource, or with `{name}` in its URI a resource template. `read` returns JSON."""
+    """A resource, or with `{name}` in its URI a resource template. `read` returns its text, JSON by default.
+
+    `meta` is the `_meta` of its content.
+    """
 
     uri: str
     name: str
@@ -43,6 +46,7 @@ class Resource:
     is_public: bool = False
     completers: Mapping[str, Completer] = field(default_factory=dict)
     mime_type: str = "application/json"
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

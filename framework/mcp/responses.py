@@ -19,7 +19,7 @@ class ToolResult:
     """The result of a tool. `body` is the structured content as JSON; `text` replaces it as content.
 
     `meta` becomes `_meta`. `on_sent` is called after the response was sent. `is_challenge` marks an error that only
-    says which payment must come with the same call. `input_required` is an elicitation instead of a result.
+    says which payment must come with the same call. `handle` is an elicitation or a task instead of a result.
     """
 
     body: bytes | None = None
@@ -28,7 +28,7 @@ class ToolResult:
     is_error: bool = False
     is_challenge: bool = False
     on_sent: Callable[[], None] | None = None
-    input_required: Mapping[str, Any] | None = None
+    handle: Mapping[str, Any] | None = None
 
     def with_notice(self, notice: str) -> Self:
         """The result with `notice` as the first member of its structured content, if it has one."""
@@ -38,8 +38,8 @@ class ToolResult:
 
     def to_json(self) -> dict[str, Any]:
         """The result of tools/call."""
-        if self.input_required is not None:
-            return dict(self.input_required)
+        if self.handle is not None:
+            return dict(self.handle)
         text = self.text if self.text is not None else (self.body or b"").decode()
         result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
         if self.body is not None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,21 @@ from django.utils import timezone
 from framework.api import error_handler
 from framework.api.renderers import to_json_value
 from framework.errors import ApiError, ErrorCode, NotFound
-from framework.mcp import protocol_versions
+from framework.mcp import protocol_versions, tasks
 from framework.mcp.elicitation import Elicitation, InputRequired
-from framework.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, JSONRPCError, Message
+from framework.mcp.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    REFUSED,
+    JSONRPCError,
+    Message,
+)
 from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, SUPPORTED_VERSIONS, ClientProtocol
 from framework.mcp.resources import Completer, Completions, Prompt, Resource
 from framework.mcp.responses import MCPResponse, ToolResult, error_response, result_response
+from framework.mcp.tasks import TaskStore
 from framework.mcp.tools import Tool, ToolCall
 
 logger = logging.getLogger("tablewire.mcp")
@@ -37,7 +46,7 @@ JSONObject = Mapping[str, Any]
 @dataclass(frozen=True, kw_only=True)
 class Server:
     """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller; `icon` is an
-    SVG's address.
+    SVG's address; `extensions` are those of MCP that it supports, with their settings; `tasks` finds its tasks.
     """
 
     name: str
@@ -50,6 +59,8 @@ class Server:
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
     prompts: Sequence[Prompt] = ()
+    extensions: Mapping[str, JSONObject] = field(default_factory=dict)
+    tasks: TaskStore | None = None
     refusal_result: Callable[[ToolCall, ApiError], ToolResult]
     caller_name: Callable[[HttpRequest], str]
 
@@ -59,8 +70,9 @@ class Server:
 
     @property
     def tool_definitions(self) -> list[Mapping[str, Any]]:
-        """The tools as they are listed, with their current prices."""
-        return [tool.listed for tool in self.tools]
+        """The tools as they are listed, with their current prices and the icon of the server."""
+        icons = {"icons": self.icons} if self.icon else {}
+        return [{**tool.listed, **icons} for tool in self.tools]
 
     @property
     def info(self) -> dict[str, Any]:
@@ -78,10 +90,12 @@ class Server:
         """The icons of the server, as MCP describes them since 2025-11-25."""
         return [{"src": self.icon(), "mimeType": "image/svg+xml", "sizes": ["any"]}] if self.icon else []
 
-    @property
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self, protocol: ClientProtocol) -> dict[str, Any]:
         """The server capabilities; no list changes while the server runs, so there are no notifications."""
-        return {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
+        has_tasks = self.tasks is not None and protocol.is_stateless
+        extensions = {**self.extensions, **({tasks.EXTENSION: {}} if has_tasks else {})}
+        found: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
+        return {**found, "extensions": extensions} if extensions else found
 
     def handle(self, request: HttpRequest, message: Message) -> MCPResponse:
         """Answer a message. All exceptions become error responses; unexpected ones are logged without details."""
@@ -122,7 +136,7 @@ class Server:
                 version = message.params.get("protocolVersion")
                 return {
                     "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0],
-                    "capabilities": self.capabilities,
+                    "capabilities": self.capabilities(protocol),
                     "serverInfo": self.info,
                     "instructions": self.instructions,
                 }
@@ -131,7 +145,7 @@ class Server:
             case "server/discover" if protocol.is_stateless:
                 return {
                     "supportedVersions": list(SUPPORTED_VERSIONS),
-                    "capabilities": self.capabilities,
+                    "capabilities": self.capabilities(protocol),
                     "instructions": self.instructions,
                     **LIST_CACHING,
                 }
@@ -151,6 +165,8 @@ class Server:
                 return self._get_prompt(message)
             case "completion/complete":
                 return self._complete(request, message)
+            case tasks.GET | tasks.UPDATE | tasks.CANCEL if protocol.is_stateless and self.tasks:
+                return self._handle_task(request, message, protocol, self.tasks)
         raise JSONRPCError(METHOD_NOT_FOUND, f"Method not found: {message.method[:80]}")
 
     def _read_resource(self, request: HttpRequest, message: Message) -> JSONObject:
@@ -165,7 +181,8 @@ class Server:
         except NotFound as refusal:
             raise JSONRPCError(INVALID_PARAMS, refusal.message, data={"uri": uri}) from refusal
         caching = PUBLIC_CACHING if resource.is_public else PRIVATE_CACHING
-        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}], **caching}
+        meta = {"_meta": resource.meta} if resource.meta else {}
+        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text, **meta}], **caching}
 
     def _get_prompt(self, message: Message) -> JSONObject:
         prompt = self._find_prompt(message.string_param("name"))
@@ -211,6 +228,23 @@ class Server:
                 return resource.completers.get(name)
         raise JSONRPCError(INVALID_PARAMS, "`params.ref` names nothing that can be completed.")
 
+    def _handle_task(
+        self, request: HttpRequest, message: Message, protocol: ClientProtocol, store: TaskStore
+    ) -> JSONObject:
+        """Poll, answer or cancel a task. No task of ours asks for input, so that of tasks/update is ignored."""
+        if tasks.EXTENSION not in protocol.extensions:
+            data: JSONObject = {"requiredCapabilities": {"extensions": {tasks.EXTENSION: {}}}}
+            raise JSONRPCError(MISSING_CAPABILITY, f"The client does not declare {tasks.EXTENSION}.", data=data)
+        task_id = message.string_param("taskId")
+        try:
+            if message.method == tasks.CANCEL:
+                store.cancel(request, task_id)
+                return {}
+            task = store.get(request, task_id)
+        except NotFound as refusal:
+            raise JSONRPCError(INVALID_PARAMS, "There is no such task.", data={"taskId": task_id}) from refusal
+        return task.detailed() if message.method == tasks.GET else {}
+
     def _call_tool(self, request: HttpRequest, message: Message, protocol: ClientProtocol) -> ToolResult:
         """Call a tool. A refusal is a result, which the model reads. Raises JSONRPCError for an invalid call."""
         name = message.string_param("name")
@@ -233,6 +267,7 @@ class Server:
             meta=message.meta,
             elicitation=elicitation,
             now=timezone.now(),
+            supports_tasks=tasks.EXTENSION in protocol.extensions,
         )
         try:
             if message.refusal:

@@ -27,7 +27,10 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call of a tool. `arguments` are coerced; `meta` is the `_meta` of the message."""
+    """One call of a tool. `arguments` are coerced; `meta` is the `_meta` of the message.
+
+    `supports_tasks` says whether the client takes a task instead of the result.
+    """
 
     request: HttpRequest
     tool: str
@@ -35,6 +38,7 @@ class ToolCall:
     meta: Mapping[str, Any]
     elicitation: Elicitation
     now: datetime
+    supports_tasks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class Tool:
     result, `alternative_output` that of a payment challenge. `notice` is the first member of each result: that its
     texts are not ours. `pricing` is what the tool costs now, if it is sold. `unlisted_enums` are arguments whose
     values are those of another argument, which lists them. `hints` say in errors which form an argument without a
-    description has.
+    description has. `meta` is the constant part of `_meta` in the list.
     """
 
     name: str
@@ -81,6 +85,7 @@ class Tool:
     is_read_only: bool = True
     is_idempotent: bool = True
     is_destructive: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -139,6 +144,7 @@ class Tool:
                 "idempotentHint": self.is_idempotent,
                 "openWorldHint": False,
             },
+            **({"_meta": self.meta} if self.meta else {}),
         }
 
     @property
@@ -147,8 +153,12 @@ class Tool:
         if self.pricing is None:
             return self.definition
         pricing = self.pricing()
-        meta = {"_meta": dict(pricing.meta)} if pricing.meta else {}
-        return {**self.definition, "description": f"{self.description} {pricing.text}", **meta}
+        meta = {**self.meta, **pricing.meta}
+        return {
+            **self.definition,
+            "description": f"{self.description} {pricing.text}",
+            **({"_meta": meta} if meta else {}),
+        }
 
     def operation_name(self, name: str) -> str:
         return self.aliases.get(name, name)

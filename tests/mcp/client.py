@@ -25,7 +25,12 @@ ERROR = "tablewire/error"
 RECEIPT = "x402/payment-response"
 TOKEN = "tablewire/receipt"
 # Of 2026-07-28: a header that repeats what the body names.
-NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED_BY = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+}
 numbers = itertools.count(1)
 # What a model cannot use: the ways of REST, and of HTTP.
 FOREIGN = re.compile(r"\b(GET|POST|DELETE|PUT) /|\bDELETE\b|/v1/|query string|%2B|commas between|parameter|bbox")

@@ -19,16 +19,19 @@ NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required"
 COLOR = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}
 
 
-def tool(name: str, run: Callable[[ToolCall], ToolResult]) -> Tool:
-    """A tool that takes at most a word."""
+WORD: Mapping[str, Any] = {"word": {"type": "string"}}
+
+
+def tool(name: str, run: Callable[[ToolCall], ToolResult], *, arguments: Mapping[str, dict[str, Any]] = WORD) -> Tool:
+    """A tool that takes at most these arguments."""
     return Tool(
         name=name,
         title=name,
         description=name,
         # Nothing of it is used, as its one argument stands beside it.
         operation="search_landmarks",
-        arguments={"word": "Any."},
-        own_schemas={"word": {"type": "string"}},
+        arguments=dict.fromkeys(arguments, "Any."),
+        own_schemas=arguments,
         serializer=None,
         output=lambda: {"type": "object"},
         run=lambda call, asked: run(call),

@@ -1,6 +1,8 @@
 """A restaurant that takes bookings, and calls of book_table there."""
 
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.test import Client
 
@@ -67,3 +69,19 @@ def question(result: Any) -> dict[str, Any]:
     assert asked["method"] == "elicitation/create"
     params: dict[str, Any] = asked["params"]
     return params
+
+
+def compact_offers(page: dict[str, Any]) -> dict[str, Any]:
+    """A page of offers of REST as the tool gives it, whose tests have one zone."""
+    zone = "Europe/Copenhagen"
+    places: dict[str, Any] = {}
+    offers = []
+    for offer in page["data"]:
+        place = offer["restaurant"] if isinstance(offer["restaurant"], dict) else {"slug": offer["restaurant"]}
+        own = {"location", "cuisines", "walking_distance_m"}
+        places[place["slug"]] = {name: value for name, value in place.items() if name not in own} | {"timezone": zone}
+        moment = datetime.fromisoformat(offer["book_before"]).astimezone(ZoneInfo(zone)).isoformat()
+        left_out = {"timezone", "status"} if len(place) > 1 else {"timezone"}
+        kept = {name: value for name, value in offer.items() if name not in left_out}
+        offers.append(kept | {"restaurant": place["slug"], "book_before": moment})
+    return {**page, "data": offers, "restaurants": list(places.values())}

@@ -12,7 +12,7 @@ from catalogue.models import Restaurant
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.mcp.client import call, content_of, refusal_of, words_of
-from tests.mcp.tables import EIGHT, listed, refused
+from tests.mcp.tables import EIGHT, compact_offers, listed, refused
 
 pytestmark = pytest.mark.django_db
 
@@ -37,10 +37,12 @@ def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Res
     there = client.get("/v1/restaurants/fiskebar/flow", asked).json()
     # A cursor is sealed anew each time.
     further = (content["pagination"].pop("next_cursor"), there["pagination"].pop("next_cursor"))
-    assert content == there
+    assert content == compact_offers(there)
     assert len(content["data"]) == 2
-    rest = call(client, "list_offers", slug="fiskebar", **asked, cursor=further[0])["structuredContent"]
-    assert rest["data"] == client.get("/v1/restaurants/fiskebar/flow", {**asked, "cursor": further[1]}).json()["data"]
+    assert content["restaurants"] == [{"slug": "fiskebar", "timezone": "Europe/Copenhagen"}]
+    rest = content_of(call(client, "list_offers", slug="fiskebar", **asked, cursor=further[0]))
+    there = client.get("/v1/restaurants/fiskebar/flow", {**asked, "cursor": further[1]}).json()
+    assert rest["data"] == compact_offers(there)["data"]
     assert len(rest["data"]) == 1
 
 
@@ -49,8 +51,20 @@ def test_the_offers_around_a_place_are_those_of_rest(client: Client, place: Rest
     builders.slot(place)
     asked: dict[str, Any] = {"near": "Tivoli", **EIGHT, "party_size": 2, "percent_min": 30}
     content = content_of(call(client, "list_offers", **asked))
-    assert content == client.get("/v1/flow/offers", {**asked, "limit": 10}).json()
-    assert [offer["restaurant"]["slug"] for offer in content["data"]] == ["fiskebar"]
+    assert content == compact_offers(client.get("/v1/flow/offers", {**asked, "limit": 10}).json())
+    assert [offer["restaurant"] for offer in content["data"]] == ["fiskebar"]
+
+
+def test_a_page_of_offers_has_each_restaurant_once_and_moments_by_its_clock(client: Client, place: Restaurant) -> None:
+    for days in (0, 1, 2):
+        builders.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
+    content = content_of(call(client, "list_offers", market="copenhagen"))
+    assert [offer["restaurant"] for offer in content["data"]] == ["fiskebar"] * 3
+    assert [(one["slug"], one["name"], one["timezone"]) for one in content["restaurants"]] == [
+        ("fiskebar", place.name, "Europe/Copenhagen")
+    ]
+    assert {offer["book_before"][-6:] for offer in content["data"]} == {"+01:00"}
+    assert not {"timezone", "status"} & content["data"][0].keys()
 
 
 @pytest.mark.parametrize("name", ["near", "ll", "radius", "market", "time", "percent_min"])

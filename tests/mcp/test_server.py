@@ -1,5 +1,6 @@
 """Which message goes where, and what comes back: lists, reads, prompts, completion, calls, and our own faults."""
 
+import json
 import logging
 from typing import Any
 
@@ -238,8 +239,11 @@ def test_responses_are_not_cacheable() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("era", ERAS)
 def test_the_endpoint_announces_what_it_serves(client: Client, era: Era) -> None:
-    capabilities = {"tools", "resources", "prompts", "completions"}
+    capabilities = {"tools", "resources", "prompts", "completions", "extensions"}
     method = "server/discover" if era == STATELESS else "initialize"
     found = rpc(client, method, {"protocolVersion": era}, era=era)["result"]
     assert set(found["capabilities"]) == capabilities
+    tools = rpc(client, "tools/list", era=era)["result"]["tools"]
+    info = found.get("serverInfo") or found["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert {json.dumps(tool["icons"]) for tool in tools} == {json.dumps(info["icons"])}
     assert (found.get("serverInfo") or found["_meta"]["io.modelcontextprotocol/serverInfo"])["name"] == "tablewire"

@@ -137,16 +137,17 @@ def find_unfinished(wallet: str | None, kind: ExportSpec, *, now: datetime) -> E
     return None
 
 
-def cancel_export(export: Export, *, actor: str, now: datetime) -> bool:
+def cancel_export(export: Export, *, actor: str, now: datetime, expires_succeeded: bool = True) -> bool:
     """Cancel an export and delete its files; a succeeded one expires. False if it had ended without files.
 
+    Without `expires_succeeded` one that has succeeded stays as it is, and the result is False.
     The payment of an unfinished export becomes refund due. The account is notified of an export that was queued or
     running, with `actor` as the cause.
     """
     row = Export.objects.filter(pk=export.pk)
     with transaction.atomic():
         status = row.select_for_update(no_key=True).get().status
-        has_files = status in UNFINISHED or status == Export.Status.SUCCEEDED
+        has_files = status in UNFINISHED or (status == Export.Status.SUCCEEDED and expires_succeeded)
         if status in UNFINISHED:
             row.update(status=Export.Status.CANCELLED, finished_at=now, snapshots=[])
             payment_state.refund_export(export, message=payment_state.CANCELLED, actor=actor)

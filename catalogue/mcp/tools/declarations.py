@@ -9,7 +9,7 @@ from typing import Any
 
 from rest_framework.serializers import Serializer
 
-from catalogue.mcp import paywall
+from catalogue.mcp import apps, paywall
 from catalogue.mcp.pricing import tool_pricing
 from catalogue.responses import NOTICE
 from catalogue.search.text.vocabulary import DIET, Vocabulary, fold
@@ -33,7 +33,10 @@ def declare(
 ) -> Tool:
     """The tool of this name. `own_schemas` are added to the declared ones, `output` replaces the declared result."""
     declared = DECLARATIONS[name]
-    words = ("result", "products", "unit", "takes_deposit", "has_own_texts_only", "is_read_only", "is_idempotent")
+    words = (
+        *("result", "products", "unit", "takes_deposit", "has_view", "has_own_texts_only"),
+        *("is_read_only", "is_idempotent"),
+    )
     entry = {key: value for key, value in declared.items() if key not in words}
     products = declared.get("products", ())
     return Tool(
@@ -47,6 +50,8 @@ def declare(
         # A client must not pay without asking, nor again for a repeated call.
         is_read_only=not products and declared.get("is_read_only", True),
         is_idempotent=not products and declared.get("is_idempotent", True),
+        # A price is shown in the view, too.
+        meta=apps.TOOL_META if products or "has_view" in declared else {},
         converters=CONVERTERS,
         hints=HINTS,
         **{**entry, "own_schemas": {**entry.get("own_schemas", {}), **own_schemas}},

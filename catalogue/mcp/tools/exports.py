@@ -1,7 +1,12 @@
 """Tools for bulk exports."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
 
 from catalogue.exports.requests import checkout, commands, representation
 from catalogue.mcp import paywall
@@ -13,6 +18,7 @@ from framework.api.fields import StrictSerializer
 from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
 from framework.mcp.responses import ToolResult
+from framework.mcp.tasks import Status, Task
 from framework.mcp.tools import ToolCall, Values
 from payments.interface import Purchase, caller_of, parse_mcp_proof
 
@@ -44,8 +50,10 @@ def start_export(call: ToolCall, values: Values) -> ToolResult:
         refusal.details = [replace(problem, param=_argument_name(problem.param)) for problem in refusal.details]
         raise
     enqueue_export_step(ordered.export)
-    result = _render(call, ordered.export)
-    return result if ordered.receipt is None else paywall.paid_result(result.body or b"", ordered.receipt)
+    result = _render(ordered.export, now=call.now)
+    if ordered.receipt is not None:
+        result = paywall.paid_result(result.body or b"", ordered.receipt)
+    return _task_of(ordered.export, now=call.now).created(result) if call.supports_tasks else result
 
 
 def _argument_name(param: str | None) -> str | None:
@@ -54,11 +62,64 @@ def _argument_name(param: str | None) -> str | None:
 
 def get_export(call: ToolCall, values: Values) -> ToolResult:
     wallet = commands.require_wallet(caller_of(call.request))
-    return _render(call, representation.find_export([wallet], values["export_id"]))
+    return _render(representation.find_export([wallet], values["export_id"]), now=call.now)
 
 
-def _render(call: ToolCall, export: Export) -> ToolResult:
-    return ToolResult(JSONRenderer().render(ExportRecord(representation.represent_export(export, now=call.now)).data))
+def _render(export: Export, *, now: datetime) -> ToolResult:
+    return ToolResult(JSONRenderer().render(ExportRecord(representation.represent_export(export, now=now)).data))
+
+
+class ExportTasks:
+    """The exports of the caller's wallet as tasks, whose ids are theirs."""
+
+    def get(self, request: HttpRequest, task_id: str) -> Task:
+        """The task of an export. Raises ExportNotFound, and MissingCredentials without a wallet."""
+        return _task_of(_find(request, task_id), now=timezone.now())
+
+    def cancel(self, request: HttpRequest, task_id: str) -> None:
+        """Cancel an unfinished export, as DELETE /v1/exports/{id} does; one that has ended keeps its files."""
+        export = _find(request, task_id)
+        actor = f"wallet:{export.wallet_id}"
+        commands.cancel_export(export, actor=actor, now=timezone.now(), expires_succeeded=False)
+
+
+def _find(request: HttpRequest, task_id: str) -> Export:
+    return representation.find_export([commands.require_wallet(caller_of(request))], task_id)
+
+
+def _task_of(export: Export, *, now: datetime) -> Task:
+    """An export as a task; its result is that of get_export.
+
+    A failed one is completed with an error, because `failed` is for errors of the protocol. Only staff restart it.
+    """
+    shown = representation.represent_export(export, now=now)
+    status, message = TASK_STATES[Export.Status(export.status)]
+    result = None
+    if status == "completed":
+        body = JSONRenderer().render(ExportRecord(shown).data)
+        result = ToolResult(body, is_error=export.status == Export.Status.FAILED)
+    return Task(
+        id=export.public_id,
+        status=status,
+        message=message.format(percent=int(shown.progress * 100)),
+        created_at=export.created_at,
+        updated_at=export.finished_at or export.snapshot_at or export.requested_at,
+        ttl=None if export.expires_at is None else export.expires_at - export.created_at,
+        poll_interval=POLL_INTERVAL,
+        result=result,
+    )
+
+
+POLL_INTERVAL = timedelta(seconds=5)
+TASK_STATES: Mapping[Export.Status, tuple[Status, str]] = {
+    Export.Status.AWAITING_PAYMENT: ("working", "Waiting for its payment."),
+    Export.Status.QUEUED: ("working", "Waiting for a worker."),
+    Export.Status.RUNNING: ("working", "{percent} % of the files are written."),
+    Export.Status.SUCCEEDED: ("completed", "The files are there."),
+    Export.Status.EXPIRED: ("completed", "The files were there and are removed."),
+    Export.Status.FAILED: ("completed", "It has failed; what was paid for it is paid back."),
+    Export.Status.CANCELLED: ("cancelled", "It was cancelled; what was paid for it is paid back."),
+}
 
 
 START_EXPORT = declare(

@@ -1,5 +1,6 @@
 """Tools that search restaurants and landmarks, and read a restaurant and its paid field groups."""
 
+from datetime import datetime
 from functools import partial
 
 import orjson
@@ -16,6 +17,7 @@ from catalogue.search.query import Sort
 from catalogue.serializers.reports import NewReport, ReportRecord
 from catalogue.serializers.restaurants import HoursForDatesRecord
 from catalogue.serializers.shared import SLUG
+from framework import timezones
 from framework.api.fields import TextField
 from framework.api.rate_limits.client_ip import client_network
 from framework.api.renderers import JSONRenderer
@@ -27,6 +29,10 @@ from framework.mcp.tools import ToolCall, Values
 # The members of a hit at REST that an agent selects by; with the address about 75 tokens.
 HIT = DECLARATIONS["search_restaurants"]["result"]["members"]["Hit"]
 
+
+# What agents do not read of a record.
+LEFT_OUT_OF_HOURS = ("periods", "osm")
+LEFT_OUT_OF_RECORD = ("sources", "external_ids")
 
 # The field groups of a record that are sold.
 PARTS = [name for name, group in GROUPS.items() if group.product]
@@ -50,12 +56,19 @@ def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
     page = orjson.loads(responses.search_results(values, now=call.now).body)
     # With another `open` than now, `open_now` would be mistaken for the answer.
     members = [name for name in HIT if name != "open_now" or values.get("open", "now") == "now"]
-    # Tells restaurants of one name apart. One query.
+    # The address tells restaurants of one name apart. One query.
     slugs = [hit["slug"] for hit in page["data"]]
-    lines = dict(Restaurant.objects.filter(slug__in=slugs).values_list("slug", "line1"))
+    rows = Restaurant.objects.filter(slug__in=slugs).values_list("slug", "line1", "market__timezone")
+    found = {slug: (line, zone) for slug, line, zone in rows}
     page["data"] = [
-        {**{name: hit[name] for name in members}, "address": lines.get(hit["slug"])} for hit in page["data"]
+        {**{name: hit[name] for name in members}, "address": found.get(hit["slug"], (None,))[0]}
+        for hit in page["data"]
     ]
+    if page["query"]["open_at"] and found:
+        # By the clock of the hits, as their other times.
+        _, zone = next(iter(found.values()))
+        open_at = datetime.fromisoformat(page["query"]["open_at"])
+        page["query"]["open_at"] = open_at.astimezone(timezones.zone(zone)).isoformat()
     return ToolResult(orjson.dumps(page))
 
 
@@ -71,7 +84,29 @@ def find_landmark(call: ToolCall, values: Values) -> ToolResult:
 
 
 def get_restaurant(call: ToolCall, values: Values) -> ToolResult:
-    return ToolResult(responses.restaurant(values["slug"], {"fields": [CORE]}, now=call.now).body)
+    return ToolResult(core_record(values["slug"], now=call.now))
+
+
+def core_record(slug: str, *, now: datetime) -> bytes:
+    """The free record as agents read it. Raises RestaurantNotFound, Renamed and Gone.
+
+    Without the periods of the week, which `display` and get_hours have in words, and the record's own sources, whose
+    attribution it keeps.
+    """
+    record = orjson.loads(responses.restaurant(slug, {"fields": (CORE,)}, now=now).body)
+    if record["hours"]:
+        record["hours"] = {name: value for name, value in record["hours"].items() if name not in LEFT_OUT_OF_HOURS}
+    return orjson.dumps({name: value for name, value in record.items() if name not in LEFT_OUT_OF_RECORD})
+
+
+def record_result() -> Schema:
+    """The declared result, without what is left out."""
+    schema = result_schema("get_restaurant")
+    for name in LEFT_OUT_OF_RECORD:
+        del schema["properties"][name]
+    for name in LEFT_OUT_OF_HOURS:
+        del schema["properties"]["hours"]["properties"][name]
+    return schema
 
 
 def buy_parts(call: ToolCall, values: Values) -> ToolResult:
@@ -127,7 +162,9 @@ SEARCH_RESTAURANTS = declare(
     "search_restaurants", search_restaurants, serializer=search.SearchParams, output=search_result
 )
 FIND_LANDMARK = declare("find_landmark", find_landmark, serializer=lookups.LandmarkParams)
-GET_RESTAURANT = declare("get_restaurant", get_restaurant, serializer=restaurants.RestaurantParams)
+GET_RESTAURANT = declare(
+    "get_restaurant", get_restaurant, serializer=restaurants.RestaurantParams, output=record_result
+)
 GET_MENU = declare("get_menu", get_menu, serializer=restaurants.RestaurantParams)
 GET_HOURS = declare("get_hours", get_hours, serializer=restaurants.HoursParams)
 LIST_REVIEWS = declare("list_reviews", list_reviews, serializer=restaurants.ReviewParams)

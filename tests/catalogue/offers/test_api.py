@@ -257,3 +257,36 @@ def test_an_unchanged_page_is_304(place: Restaurant) -> None:
     assert (again.status_code, again.content) == (304, b"")
     FlowSlot.objects.update(seats_left=7)
     assert Client().get("/v1/flow/offers", headers={"If-None-Match": first["ETag"]}).status_code == 200
+
+
+def test_offers_are_found_by_cuisine_and_diet(place: Restaurant) -> None:
+    builders.attribute("diet_vegan")
+    vegan = builders.restaurant(name="Green", cuisines=["italian"], attributes={"diet_vegan": True})
+    builders.listing(vegan)
+    mine, theirs = builders.slot(place), builders.slot(vegan)
+    assert set(ids(get("flow/offers"))) == {mine.public_id, theirs.public_id}
+    assert ids(get("flow/offers", cuisine="italian")) == [theirs.public_id]
+    assert ids(get("flow/offers", diet="vegan")) == [theirs.public_id]
+    assert ids(get("flow/offers", diet="vegan", cuisine="seafood")) == []
+    unknown = get("flow/offers", cuisine="italien")
+    assert (unknown.status_code, unknown.json()["error"]["param"]) == (400, "cuisine")
+
+
+def test_offers_by_discount_are_the_highest_first_on_all_pages(place: Restaurant) -> None:
+    slots = [
+        builders.slot(place, starts_at=NOW + timedelta(hours=hours), percent=percent)
+        for hours, percent in ((1, 20), (2, 40), (3, 30), (4, 40))
+    ]
+    expected = [slots[number].public_id for number in (1, 3, 2, 0)]
+    assert ids(get("flow/offers", sort="percent")) == expected
+    found: list[str] = []
+    page = get("flow/offers", sort="percent", limit=1)
+    while True:
+        found += ids(page)
+        cursor = page.json()["pagination"]["next_cursor"]
+        if cursor is None:
+            break
+        page = get("flow/offers", sort="percent", limit=1, cursor=cursor)
+    assert found == expected
+    assert ids(get("flow/offers", sort="time")) == [slot.public_id for slot in slots]
+    assert get("flow/offers", sort="best").status_code == 400
