@@ -7,6 +7,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from accounts.models import Venue
 from framework.tasks.dispatch import enqueue
 from orders import capacity, contact_retention, ticket_printing
 from orders.menu import photos
@@ -40,4 +41,4 @@ def print_tickets(**_: Any) -> None:
 
 @shared_task(name="orders.tasks.print_tickets_of_venue")
 def print_tickets_of_venue(*, venue: str, **_: Any) -> None:
-    ticket_printing.print_tickets(UUID(venue), now=timezone.now())
+    ticket_printing.print_tickets(UUID(venue), now=Venue.objects.get(pk=venue).now())

@@ -139,7 +139,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
             if new_status == WebhookEndpoint.Status.ENABLED:
                 endpoints.enable(endpoint)
             elif new_status == WebhookEndpoint.Status.DISABLED:
-                endpoints.disable(endpoint, now=timezone.now())
+                endpoints.disable(endpoint, now=get_request_venue(request).now())
             endpoint.refresh_from_db()
         return Response(show(endpoint))
 
@@ -192,7 +192,9 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         """Sends `webhook.ping` to this endpoint only. The delivery, whose state is in the list of deliveries."""
         with transaction.atomic():
             endpoint = find_endpoint(request, id, is_locked=True)
-            key = endpoints.send_test_event(endpoint, actor=get_key_actor(request), now=timezone.now())
+            key = endpoints.send_test_event(
+                endpoint, actor=get_key_actor(request), now=get_request_venue(request).now()
+            )
             (record,) = read_deliveries([key])
         return Response(record)
 
@@ -222,7 +224,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         deliveries.
         """
         params = webhook_serializers.DeliveryParams.read(request)
-        endpoint, now = find_endpoint(request, id), timezone.now()
+        endpoint, now = find_endpoint(request, id), get_request_venue(request).now()
         types = params.get("type")
         if types:
             check_types(request, types)
@@ -268,7 +270,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
             if delivery is None:
                 raise NotFound("There is no delivery of this event to this webhook endpoint.")
             check_types(request, [delivery.event.type])
-            endpoints.resend(delivery, now=timezone.now())
+            endpoints.resend(delivery, now=get_request_venue(request).now())
             (record,) = read_deliveries([delivery.pk])
         return Response(record)
 
@@ -290,7 +292,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         resent = endpoints.resend_failed(
             endpoint,
             since=since,
-            now=timezone.now(),
+            now=get_request_venue(request).now(),
             types=[kind for kind in EventType if kind not in hidden] if hidden else None,
             limit=endpoints.MAX_RESENT,
         )

@@ -2,7 +2,6 @@
 
 from django import forms
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -28,7 +27,9 @@ class VenueForm(ChangedFieldsForm):
         zone: str = self.cleaned_data["timezone"]
         if self.instance._state.adding or "timezone" not in self.changed_data:
             return zone
-        upcoming = self.instance.reservations.filter(status__in=["confirmed", "pending"], ends_at__gt=timezone.now())
+        upcoming = self.instance.reservations.filter(
+            status__in=["confirmed", "pending"], ends_at__gt=self.instance.now()
+        )
         if upcoming.exists():
             raise forms.ValidationError(TIMEZONE_LOCKED)
         return zone
