@@ -141,7 +141,8 @@ def advance(venue: Venue, *, to: datetime) -> None:
         raise InvalidRequest(f"Advance it by at most {MAX_ADVANCE.days} days in one call.", param="to")
     if to > timezone.now() + SandboxClock.MAX_OFFSET:
         raise InvalidRequest(f"It can be {SandboxClock.MAX_OFFSET.days} days ahead at most.", param="to")
-    SandboxClock.objects.get_or_create(venue=venue, defaults={"ran_until": now})
+    # What waits since before is done by this clock, too.
+    SandboxClock.objects.get_or_create(venue=venue, defaults={"ran_until": now - timedelta(microseconds=1)})
     until = Deadline.after(WAIT_S)
     while not (lease := Lease.take(venue)):
         if until.remaining_s == 0:
@@ -223,14 +224,19 @@ class Lease:
         self._rows().update(leased_until=None, ran_until=self.ran_until)
 
     def run_until(self, to: datetime) -> None:
-        """Go from one moment at which something is due to the next. Raises ClockAdvancing after MAX_RUN_S."""
-        deadline = Deadline.after(MAX_RUN_S)
+        """Go from one moment at which something is due to the next, by way of the present.
+
+        Raises ClockAdvancing after MAX_RUN_S.
+        """
+        deadline, started_at = Deadline.after(MAX_RUN_S), self.venue.now()
         while self.ran_until < to:
             due = _find_due(self.venue.pk, after=self.ran_until)
             moment = min(to, *due.values()) if due else to
+            if self.ran_until < started_at < moment:
+                moment = started_at
             self._set_clock(moment)
             for index, work in enumerate(_list_work()):
-                if work.follows or moment == to or due.get(index, to) <= moment:
+                if work.follows or moment in (started_at, to) or due.get(index, to) <= moment:
                     work.run(self.venue, moment)
             # After the work: a process that dies before does the step again.
             self.ran_until = moment

@@ -8,9 +8,10 @@ class CatalogueConfig(AppConfig):
     name = "catalogue"
 
     def ready(self) -> None:
+        from accounts import sandbox_clock
         from accounts.lifecycle import closure
         from catalogue import consistency_checks
-        from catalogue.bookings import deposits
+        from catalogue.bookings import deposits, venues
         from catalogue.claims import commands as claims
         from catalogue.insights.providers.registry import check_provider
         from catalogue.offers.booking import erase_contacts
@@ -23,6 +24,7 @@ class CatalogueConfig(AppConfig):
         checks.register(check_provider)
         consistency.SOURCES.append(consistency_checks.run_checks)
         erasure.ERASERS.append(erase_contacts)
+        sandbox_clock.GUARDS.append(venues.refuse_clock)
         closure.GUARDS += [deposits.find_closure_blocker, order_payment.find_closure_blocker]
         closure.ENDERS.append(claims.end_claims_of_account)
         terms.RETURN_DEPOSIT.append(deposits.give_back)

@@ -59,7 +59,7 @@ class ClockViewSet(StrictViewSet[SandboxClock]):
     )
     @action(detail=False, methods=["get"], url_path="clock")
     def read(self, request: Request) -> HttpResponse:
-        """What the clock shows: the real time until it is advanced for the first time. 404 for a key of a live venue."""
+        """What the clock shows: until it is advanced, the real time. 404 for a key of a live venue."""
         venue = get_request_venue(request)
         if not venue.is_sandbox:
             raise sandbox_clock.NoSandboxClock

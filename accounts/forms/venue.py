@@ -2,11 +2,12 @@
 
 from django import forms
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.forms.people import CURRENCIES, ZoneField
-from accounts.models import Venue
+from accounts.models import SandboxClock, Venue
 from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 
 TIMEZONE_LOCKED = gettext_lazy("The time zone cannot change while there are upcoming reservations.")
@@ -27,12 +28,16 @@ class VenueForm(ChangedFieldsForm):
         zone: str = self.cleaned_data["timezone"]
         if self.instance._state.adding or "timezone" not in self.changed_data:
             return zone
-        upcoming = self.instance.reservations.filter(
-            status__in=["confirmed", "pending"], ends_at__gt=self.instance.now()
-        )
+        upcoming = self.instance.reservations.filter(status__in=["confirmed", "pending"], ends_at__gt=timezone.now())
         if upcoming.exists():
             raise forms.ValidationError(TIMEZONE_LOCKED)
         return zone
+
+    def clean_is_sandbox(self) -> bool:
+        is_sandbox: bool = self.cleaned_data["is_sandbox"]
+        if not is_sandbox and SandboxClock.objects.filter(venue=self.instance.pk).exists():
+            raise forms.ValidationError(_("The clock of this sandbox was advanced. It cannot go live."))
+        return is_sandbox
 
     def clean_currency(self) -> str:
         currency: str = self.cleaned_data["currency"]
