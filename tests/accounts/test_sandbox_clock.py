@@ -47,7 +47,7 @@ def _to_loopback(settings: Settings) -> None:
 
 
 def sandbox(name: str = "Osteria (sandbox)", **fields: Any) -> Venue:
-    return builders.venue(name, **({"is_sandbox": True, "timezone": "UTC"} | fields))
+    return builders.venue(name, timezone="UTC", is_sandbox=True, **fields)
 
 
 def advance(api: Client, to: datetime) -> Any:
@@ -182,7 +182,7 @@ def test_webhooks_are_signed_with_the_real_time_and_tell_that_of_the_clock() -> 
 
 @pytest.mark.exhaustive
 def test_an_interrupted_advance_goes_on_where_it_stood() -> None:
-    failures = []
+    failures: list[datetime] = []
 
     def fail_once(venue: Venue, now: datetime) -> None:
         if now >= START + timedelta(minutes=40) and not failures:
