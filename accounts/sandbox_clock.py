@@ -29,16 +29,17 @@ from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.resilience.deadline import Deadline
 
 MAX_ADVANCE = timedelta(days=400)
-# Of one call or task. What is left is done by the next.
-MAX_RUN_S = 20.0
+# Of one call or task. What is left is done by the next. With a last step it is less than the proxy waits for an answer
+# (deploy/haproxy.cfg).
+MAX_RUN_S = 8.0
 # How long a call waits for another one, or for the periodic task.
-WAIT_S = 10.0
+WAIT_S = 5.0
 RETRY_EVERY_S = 0.05
 # A step takes less. A process that has not begun the next one by then has died.
 LEASE = timedelta(seconds=30)
 # A receiver of webhooks that answers later has failed, so that it cannot hold an advance up.
 WEBHOOK_TIMEOUT_S = 3.0
-WEBHOOK_CLAIM_S = 10.0
+WEBHOOK_CLAIM_S = 3.0
 # A row may be committed so long after its time.
 COMMIT_LAG = timedelta(minutes=1)
 
@@ -143,13 +144,13 @@ def advance(venue: Venue, *, to: datetime) -> None:
         raise InvalidRequest(f"It can be {SandboxClock.MAX_OFFSET.days} days ahead at most.", param="to")
     # What waits since before is done by this clock, too.
     SandboxClock.objects.get_or_create(venue=venue, defaults={"ran_until": now - timedelta(microseconds=1)})
-    until = Deadline.after(WAIT_S)
+    deadline, wait_until = Deadline.after(MAX_RUN_S), Deadline.after(WAIT_S)
     while not (lease := Lease.take(venue)):
-        if until.remaining_s == 0:
+        if wait_until.remaining_s == 0:
             raise ClockAdvancing("Another call is advancing this clock. Send the request again in a second.")
         time.sleep(RETRY_EVERY_S)
     with lease:
-        lease.run_until(to)
+        lease.run_until(to, deadline=deadline)
 
 
 def run_due(venue: Venue) -> bool:
@@ -158,7 +159,7 @@ def run_due(venue: Venue) -> bool:
         return False
     if lease := Lease.take(venue):
         with lease:
-            lease.run_until(venue.now())
+            lease.run_until(venue.now(), deadline=Deadline.after(MAX_RUN_S))
     return True
 
 
@@ -223,12 +224,12 @@ class Lease:
     def __exit__(self, *_: object) -> None:
         self._rows().update(leased_until=None, ran_until=self.ran_until)
 
-    def run_until(self, to: datetime) -> None:
+    def run_until(self, to: datetime, *, deadline: Deadline) -> None:
         """Go from one moment at which something is due to the next, by way of the present.
 
-        Raises ClockAdvancing after MAX_RUN_S.
+        Raises ClockAdvancing after the step in which the deadline passes.
         """
-        deadline, started_at = Deadline.after(MAX_RUN_S), self.venue.now()
+        started_at = self.venue.now()
         while self.ran_until < to:
             due = _find_due(self.venue.pk, after=self.ran_until)
             moment = min(to, *due.values()) if due else to

@@ -51,7 +51,12 @@ def sandbox(name: str = "Osteria (sandbox)", **fields: Any) -> Venue:
 
 
 def advance(api: Client, to: datetime) -> Any:
-    return api.post(CLOCK, {"to": to.isoformat()}, content_type="application/json")
+    """As a client does: a call that did not come to its end is sent again."""
+    for _ in range(10):
+        answer = api.post(CLOCK, {"to": to.isoformat()}, content_type="application/json")
+        if answer.status_code != 400 or answer.json()["error"]["code"] != "clock_advancing":
+            break
+    return answer
 
 
 def fails_twice(_: Received, before: int) -> Answer:
@@ -281,7 +286,7 @@ def test_two_who_advance_at_once_take_turns() -> None:
 
 
 def test_while_a_process_works_for_a_clock_others_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_clock, "WAIT_S", 0.1)
+    monkeypatch.setattr(sandbox_clock, "WAIT_S", 0.01)
     venue = sandbox()
     api, now = builders.client(venue), timezone.now()
     SandboxClock.objects.create(venue=venue, ran_until=now, leased_until=now + timedelta(seconds=30))
@@ -292,6 +297,25 @@ def test_while_a_process_works_for_a_clock_others_are_told_to_come_again(monkeyp
     assert error["message"] == "Another call is advancing this clock. Send the request again in a second."
     assert sandbox_clock.run_due(venue) is True
     assert SandboxClock.objects.get().offset == timedelta()
+
+
+@pytest.mark.exhaustive
+def test_a_call_without_time_left_stops_after_a_step_and_goes_on_when_it_is_sent_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with at_start(), receiving(fails_twice) as receiver:
+        venue, api = furnish(receiver)
+        body = {"to": END.isoformat()}
+        with monkeypatch.context() as patch:
+            patch.setattr(sandbox_clock, "MAX_RUN_S", 0)
+            for at in ("2027-03-01T12:00:00Z", "2027-03-01T12:00:05Z", "2027-03-01T12:10:00Z"):
+                refused = api.post(CLOCK, body, content_type="application/json")
+                assert (refused.status_code, refused.json()["error"]["code"]) == (400, "clock_advancing")
+                message = f"The clock has come to {at}. Send the request again: it goes on from there."
+                assert refused.json()["error"]["message"] == message
+                assert api.get(CLOCK).json()["now"] == at
+        assert advance(api, END).status_code == 200
+        assert journal(venue) == JOURNAL
 
 
 def test_a_clock_goes_only_forwards_and_not_too_far() -> None:
