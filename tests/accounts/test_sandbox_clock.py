@@ -19,15 +19,19 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts import consistency_checks as account_checks
 from accounts import sandbox_clock
 from accounts.models import Event, SandboxClock, Venue, WebhookDelivery
 from accounts.tasks import purge_events, run_sandbox_clocks, sweep_webhooks
 from accounts.webhooks import endpoints
+from orders import consistency_checks as order_checks
 from orders.models import Order
 from orders.tasks import erase_expired_contacts
+from reservations import consistency_checks as reservation_checks
 from reservations.models import GuestMail, Hold, Reservation
 from reservations.tasks import delete_expired_holds, erase_expired_guests, queue_reminders, send_guest_mail
 from tests.accounts.webhook_receivers import Answer, Received, Receiver, receiving
+from tests.catalogue import builders as catalogue_builders
 from tests.support import builders
 from tests.support.live_server import database_url
 
@@ -105,6 +109,13 @@ def journal(venue: Venue) -> list[str]:
     return [f"{at:%m-%d %H:%M:%S} {text}" for at, text in sorted(lines)] + ["an order is erased"] * orders.count()
 
 
+def find_contradictions() -> list[str]:
+    """What `manage.py check_consistency` finds by the real time."""
+    sources = (account_checks.checks, order_checks.checks, reservation_checks.checks)
+    now = timezone.now()
+    return [str(found) for source in sources for findings in source(now).values() for found in findings]
+
+
 JOURNAL = [
     "03-01 12:00:00 0 reservation.created",
     "03-01 12:00:00 1 reservation.created",
@@ -152,6 +163,7 @@ def test_thirty_days_happen_in_order_and_the_same_each_time() -> None:
             assert answer.json() == {"object": "clock", "now": "2027-03-31T12:00:00Z", "ahead_s": 30 * 86_400}
             assert api.get(CLOCK).json() == answer.json()
             assert journal(venue) == JOURNAL
+            assert find_contradictions() == []
             numbers = [received.headers["webhook-id"] for received in receiver.received]
             events = [event.public_id for event in Event.objects.filter(venue=venue).order_by("created_at", "id")]
             # The first two events fail once, and come again five seconds later.
@@ -352,6 +364,34 @@ def test_the_key_of_a_live_venue_has_no_clock(venue: Venue, api: Client) -> None
         assert (refused.status_code, error["code"], error["message"]) == (404, "not_found", message)
     assert not SandboxClock.objects.exists()
     assert venue.clock_offset() == timedelta()
+
+
+def test_a_sandbox_of_a_restaurant_of_the_data_api_keeps_the_real_time() -> None:
+    """Its offers and deposits would not follow."""
+    venue = sandbox()
+    catalogue_builders.market()
+    catalogue_builders.listing(catalogue_builders.restaurant(), venue)
+    refused = advance(builders.client(venue), timezone.now() + timedelta(days=1))
+    assert (refused.status_code, refused.json()["error"]["message"]) == (
+        400,
+        "This sandbox is joined to a restaurant of the data API, whose offers follow the real time.",
+    )
+    assert not SandboxClock.objects.exists()
+
+
+def test_a_sandbox_whose_clock_was_advanced_cannot_go_live() -> None:
+    venue = sandbox()
+    assert advance(builders.client(venue), timezone.now() + timedelta(days=1)).status_code == 200
+    page = f"/admin/accounts/venue/{venue.pk}/change/"
+    staff = builders.staff()
+    shown = staff.get(page)
+    assert "UTC, 0 days ahead" in shown.content.decode() or "UTC, 1 days ahead" in shown.content.decode()
+    form = shown.context["adminform"].form
+    given = {name: "" if form[name].value() is None else form[name].value() for name in form.fields}
+    given |= {"payment_methods": "", "is_sandbox": ""}
+    refused = staff.post(page, given)
+    assert "The clock of this sandbox was advanced. It cannot go live." in refused.content.decode()
+    assert Venue.objects.get().is_sandbox
 
 
 @pytest.mark.exhaustive
