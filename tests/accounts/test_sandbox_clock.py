@@ -472,14 +472,16 @@ def test_thirty_days_of_a_restaurant_take_less_than_ten_seconds(record_testsuite
             at = START.replace(hour=19) + timedelta(days=day)
             builders.reservation(venue, starts_at=at, status="confirmed", customer_email=f"guest{day}@example.com")
             builders.order(venue)
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), time.process_time()
         assert advance(builders.client(venue), END).status_code == 200
-        took_s = time.perf_counter() - started
+        took_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu
         reminders = GuestMail.objects.filter(kind="reminder", state="sent").count()
         erased = Reservation.objects.filter(erased_at__isnull=False).count()
         assert (reminders, erased) == (27, 21)
         assert not WebhookDelivery.objects.exclude(state="delivered").exists()
     record_testsuite_property("thirty_days_s", round(took_s, 2))
-    sys.stderr.write(f"thirty days with {len(receiver.received)} webhooks took {took_s:.2f} s\n")
-    # Ten on an idle machine; tests share theirs.
-    assert took_s < 30
+    sys.stderr.write(
+        f"thirty days with {len(receiver.received)} webhooks took {took_s:.2f} s, of the processor {cpu_s:.2f} s\n"
+    )
+    # Tests share their machine, so the time of the processor is judged.
+    assert cpu_s < 10
