@@ -32,6 +32,10 @@ RECORD_COUNTS = """
     ORDER BY venue_id, status
 """
 EVENTS = read_sql("accounts", "check_events")
+# By the clock of a sandbox its events were deleted earlier.
+AHEAD = """coalesce(
+    (SELECT "offset" FROM accounts_sandboxclock AS clock WHERE clock.venue_id = rec.venue_id), interval '0'
+)"""
 UNANSWERED = """
     SELECT id, operation || ' of ' || created_at || ' has no stored response'
     FROM accounts_idempotentcall WHERE status IS NULL ORDER BY created_at
@@ -66,7 +70,7 @@ def check_events(record_type: str, rows: type[Model], *, prefix: str, now: datet
     since = now - timedelta(days=days) + TOLERANCE if days else datetime.min.replace(tzinfo=now.tzinfo)
     yield from query(
         f"{record_type}_event",
-        EVENTS.format(table=rows._meta.db_table),
+        EVENTS.format(table=rows._meta.db_table, ahead=AHEAD),
         {"record_type": record_type, "since": since},
         subject=partial(encode, prefix),
     )

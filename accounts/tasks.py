@@ -1,25 +1,26 @@
 """Celery tasks of accounts: mail, webhooks, and retention. config/celery.py says how often they run."""
 
-from datetime import timedelta
 from typing import Any
 
 from celery import shared_task
-from django.conf import settings
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from accounts import mail_outbox
+from accounts import mail_outbox, sandbox_clock
 from accounts.alerts import delivery as alert_delivery
 from accounts.lifecycle import closure
-from accounts.models import ApiCall, ApiCallCount, Event, IdempotentCall, WebhookDelivery
+from accounts.models import ApiCall, ApiCallCount, IdempotentCall, SandboxClock
 from accounts.oauth import access, registration
-from accounts.webhooks import auto_disable, delivery_queue, dispatcher
+from accounts.webhooks import auto_disable, delivery_queue, dispatcher, event_retention
 from framework.db.batched_delete import delete_in_batches
+from framework.resilience.deadline import Deadline
 from framework.tasks.dispatch import enqueue
 
 # How often the tasks run that find what was not enqueued (config/celery.py).
 MAIL_SWEEP_S = 30
 WEBHOOK_SWEEP_S = 10
+SANDBOX_CLOCKS_INTERVAL_S = 10
+# Of one task. The clock that it works for may take sandbox_clock.MAX_RUN_S more.
+SANDBOX_CLOCKS_S = 40.0
 # A queue of its own (config/celery.py), so that deliveries and other tasks do not delay each other.
 WEBHOOK_QUEUE = "webhooks"
 
@@ -40,6 +41,8 @@ def deliver_webhooks(**_: Any) -> None:
     """Deliver what is due, and enqueue another task if deliveries remain."""
     if dispatcher.run(clock=timezone.now):
         enqueue_webhook_delivery()
+    if SandboxClock.objects.exists():
+        enqueue(run_sandbox_clocks, expires_s=SANDBOX_CLOCKS_INTERVAL_S)
 
 
 def enqueue_webhook_delivery() -> None:
@@ -98,8 +101,17 @@ def purge_oauth(**_: Any) -> None:
 
 @shared_task(name="accounts.tasks.purge_events")
 def purge_events(**_: Any) -> None:
-    """Delete events and their deliveries after EVENT_RETENTION_DAYS (0: never), unless a delivery is pending."""
-    if settings.EVENT_RETENTION_DAYS:
-        expired = Event.objects.filter(created_at__lt=timezone.now() - timedelta(days=settings.EVENT_RETENTION_DAYS))
-        pending = WebhookDelivery.objects.filter(event=OuterRef("pk"), state=WebhookDelivery.State.PENDING)
-        delete_in_batches(expired.exclude(Exists(pending)).order_by("created_at"))
+    event_retention.purge_events(now=timezone.now())
+
+
+@shared_task(name="accounts.tasks.run_sandbox_clocks")
+def run_sandbox_clocks(**_: Any) -> None:
+    """Do what is due by the clocks of sandboxes. The next run continues an interrupted one."""
+    deadline = Deadline.after(SANDBOX_CLOCKS_S)
+    for venue in sandbox_clock.find_with_due_work():
+        if deadline.remaining_s == 0:
+            break
+        try:
+            sandbox_clock.run_due(venue)
+        except sandbox_clock.ClockAdvancing:
+            continue

@@ -30,6 +30,7 @@ class ErrorCode(StrEnum):
     SECRET_ROTATION_IN_PROGRESS = "secret_rotation_in_progress", 400
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", 400
     IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress", 400
+    CLOCK_ADVANCING = "clock_advancing", 400
     PLACE_NOT_RESOLVED = "place_not_resolved", 400
     INVALID_PAYMENT = "invalid_payment", 400
     MISSING_CREDENTIALS = "missing_credentials", 401

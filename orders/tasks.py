@@ -7,6 +7,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from accounts.models import Venue
 from framework.db.batched_delete import delete_in_batches
 from framework.tasks.dispatch import enqueue
 from orders import capacity, contact_retention, ticket_printing
@@ -48,4 +49,4 @@ def print_tickets(**_: Any) -> None:
 
 @shared_task(name="orders.tasks.print_tickets_of_venue")
 def print_tickets_of_venue(*, venue: str, **_: Any) -> None:
-    ticket_printing.print_tickets(UUID(venue), now=timezone.now())
+    ticket_printing.print_tickets(UUID(venue), now=Venue.objects.get(pk=venue).now())

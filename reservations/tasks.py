@@ -5,6 +5,7 @@ from typing import Any
 from celery import shared_task
 from django.utils import timezone
 
+from accounts import sandbox_clock
 from accounts.models import Venue
 from reservations.booking import email_confirmation, holds, waitlist
 from reservations.booking_page import branding
@@ -29,7 +30,9 @@ def queue_reminders(**_: Any) -> None:
 
 @shared_task(name="reservations.tasks.offer_tables")
 def offer_tables(*, venue: str, **_: Any) -> None:
-    waitlist.process_waitlist(Venue.objects.get(pk=venue), now=timezone.now())
+    found = Venue.objects.get(pk=venue)
+    if not sandbox_clock.run_due(found):
+        waitlist.process_waitlist(found, now=timezone.now())
 
 
 @shared_task(name="reservations.tasks.cancel_unconfirmed_bookings")

@@ -59,7 +59,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     is_in_site_search = True
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]
-    readonly_fields = ["id", "created_at", "dashboard_link"]
+    readonly_fields = ["id", "created_at", "dashboard_link", "clock"]
     fieldsets = [
         (
             None,
@@ -71,6 +71,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
                     ("address", "phone"),
                     ("timezone", "currency"),
                     "is_sandbox",
+                    "clock",
                 ]
             },
         ),
@@ -118,6 +119,12 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     @admin.display(description="Kind", ordering="is_sandbox")
     def kind(self, venue: Venue) -> SafeString:
         return badge("sandbox", "info") if venue.is_sandbox else badge("live", "good")
+
+    @admin.display(description="Clock")
+    def clock(self, venue: Venue) -> str | None:
+        """What the clock of a sandbox shows that a test has advanced."""
+        ahead = venue.clock_offset()
+        return f"{venue.now():%Y-%m-%d %H:%M} UTC, {ahead.days} days ahead" if ahead else None
 
     def get_search_links(self, row: Venue) -> list[tuple[str, str]]:
         url = get_dashboard_url(row)

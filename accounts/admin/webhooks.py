@@ -156,7 +156,7 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
         """Send `webhook.ping` to each."""
         for endpoint in queryset:
             with errors_as_messages(request, f"{endpoint}: "):
-                endpoints.send_test_event(endpoint, actor=get_staff_actor(request), now=timezone.now())
+                endpoints.send_test_event(endpoint, actor=get_staff_actor(request), now=endpoint.venue.now())
                 self.message_user(request, f"A test event is being sent to {endpoint}.", messages.SUCCESS)
 
     @confirmed_action(
@@ -191,8 +191,7 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
     )
     def disable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Disable the enabled endpoints."""
-        now = timezone.now()
-        number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
+        number = sum(endpoints.disable(endpoint, now=endpoint.venue.now()) for endpoint in queryset)
         self.message_user(request, f"{number} disabled.", messages.SUCCESS)
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
@@ -213,8 +212,8 @@ class WebhookEndpointAdmin(AssignableAdmin, RowHistoryAdmin, DomainErrorAdmin):
     )
     def resend_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Resend the failed deliveries of each endpoint."""
-        now = timezone.now()
         for endpoint in queryset:
+            now = endpoint.venue.now()
             with errors_as_messages(request, f"{endpoint}: "):
                 number = endpoints.resend_failed(endpoint, since=now - timedelta(days=7), now=now)
                 self.message_user(request, f"{number} deliveries are being resent to {endpoint}.", messages.SUCCESS)
@@ -279,10 +278,10 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     )
     def resend(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
         """Resend each, and report those that are being sent or have a disabled endpoint."""
-        for delivery in queryset.select_related("event"):
+        for delivery in queryset.select_related("event", "endpoint__venue"):
             name = delivery.event.public_id
             with errors_as_messages(request, f"{name}: "):
-                if endpoints.resend(delivery, now=timezone.now()):
+                if endpoints.resend(delivery, now=delivery.endpoint.venue.now()):
                     self.message_user(request, f"{name} is being resent.", messages.SUCCESS)
                 else:
                     self.message_user(request, f"{name} is being sent right now.", messages.ERROR)

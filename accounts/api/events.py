@@ -7,7 +7,6 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -119,7 +118,8 @@ class EventViewSet(StrictViewSet[Event]):
         last three minutes may come again: skip those whose `id` you know.
         """
         params = EventParams.read(request)
-        venue, now = get_request_venue(request), timezone.now()
+        venue = get_request_venue(request)
+        now = venue.now()
         types = choose_types(request, params.get("type"))
         events = Event.objects.filter(venue=venue, type__in=types)
         if "subject" in params:

@@ -4,6 +4,8 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample
 
+from framework.api.openapi.schema import EXAMPLE_DAY
+
 EVENT = {
     "id": "evt_01m8fnwywmet1vgb1eajpvcaa3",
     "type": "menu.item_sold_out",
@@ -90,4 +92,10 @@ RESEND_DELIVERY = [answer("It waits again", PENDING | {"type": "order.created"})
 RESEND_FAILED = [
     body("Those of a night", {"since": "2026-11-21T20:00:00Z"}),
     answer("Two deliveries", {"resent": 2, "has_more": False}),
+]
+CLOCK_RECORD = {"object": "clock", "now": "2026-11-21T19:30:00Z", "ahead_s": 0}
+CLOCK = [answer("Not advanced", CLOCK_RECORD)]
+ADVANCE_CLOCK = [
+    body("To a day in three weeks", {"to": f"{EXAMPLE_DAY}T19:30:00Z"}),
+    answer("Advanced", CLOCK_RECORD | {"now": f"{EXAMPLE_DAY}T19:30:00Z", "ahead_s": 1814400}),
 ]

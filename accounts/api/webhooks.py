@@ -142,7 +142,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
             if new_status == WebhookEndpoint.Status.ENABLED:
                 endpoints.enable(endpoint, grant=grant)
             elif new_status == WebhookEndpoint.Status.DISABLED:
-                endpoints.disable(endpoint, now=timezone.now())
+                endpoints.disable(endpoint, now=get_request_venue(request).now())
             endpoint.refresh_from_db()
         return Response(show(endpoint))
 
@@ -195,7 +195,9 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         """Sends `webhook.ping` to this endpoint only. The delivery, whose state is in the list of deliveries."""
         with transaction.atomic():
             endpoint = find_endpoint(request, id, is_locked=True)
-            key = endpoints.send_test_event(endpoint, actor=get_key_actor(request), now=timezone.now())
+            key = endpoints.send_test_event(
+                endpoint, actor=get_key_actor(request), now=get_request_venue(request).now()
+            )
             (record,) = read_deliveries([key])
         return Response(record)
 
@@ -225,7 +227,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         deliveries.
         """
         params = webhook_serializers.DeliveryParams.read(request)
-        endpoint, now = find_endpoint(request, id), timezone.now()
+        endpoint, now = find_endpoint(request, id), get_request_venue(request).now()
         types = params.get("type")
         if types:
             check_types(request, types)
@@ -271,7 +273,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
             if delivery is None:
                 raise NotFound("There is no delivery of this event to this webhook endpoint.")
             check_types(request, [delivery.event.type])
-            endpoints.resend(delivery, now=timezone.now())
+            endpoints.resend(delivery, now=get_request_venue(request).now())
             (record,) = read_deliveries([delivery.pk])
         return Response(record)
 
@@ -293,7 +295,7 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
         resent = endpoints.resend_failed(
             endpoint,
             since=since,
-            now=timezone.now(),
+            now=get_request_venue(request).now(),
             types=[kind for kind in EventType if kind not in hidden] if hidden else None,
             limit=endpoints.MAX_RESENT,
         )

@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
@@ -34,7 +33,7 @@ def fill(request: PageRequest) -> HttpResponse:
     venue = request.access.venue
     with errors_as_messages(request):
         is_move = commands.is_filled(venue)
-        added = describe(commands.fill(venue, now=timezone.now()))
+        added = describe(commands.fill(venue, now=venue.now()))
         if not added:
             messages.info(request, _("The demo data is up to date."))
         elif is_move:
@@ -55,7 +54,7 @@ def remove(request: PageRequest) -> HttpResponse:
             raise Http404
         return render(request, "accounts/demo_data_remove.html")
     with errors_as_messages(request):
-        removed = describe(commands.remove(venue, now=timezone.now()))
+        removed = describe(commands.remove(venue, now=venue.now()))
         text = _("Removed %(removed)s.") % {"removed": removed} if removed else _("There was no demo data.")
         messages.success(request, text)
     return redirect("venue-settings", venue=venue.public_id)
@@ -78,4 +77,4 @@ def get_state(access: Access) -> dict[str, Any] | None:
         return None
     demo = DemoData.objects.filter(venue=access.venue).first() or DemoData()
     demo.venue = access.venue
-    return {"filled_at": demo.filled_at, "is_current": demo.is_current(timezone.now())}
+    return {"filled_at": demo.filled_at, "is_current": demo.is_current(access.venue.now())}

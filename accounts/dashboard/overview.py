@@ -72,6 +72,7 @@ def overview(request: PageRequest) -> HttpResponse:
         "steps": steps,
         # Once guests can come, service is first.
         "are_steps_first": any(not step["is_done"] and not step["step"].is_for_sandbox for step in steps),
+        "clock_shows": access.venue.now() if access.venue.clock_offset() else None,
         "activities": list(list_activities(access)),
         "sees_orders": access.may_view(Right.ORDERS),
         "sees_sales": access.may_view(Right.SALES),

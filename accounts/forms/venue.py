@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.forms.people import CURRENCIES, ZoneField
-from accounts.models import Venue
+from accounts.models import SandboxClock, Venue
 from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 
 TIMEZONE_LOCKED = gettext_lazy("The time zone cannot change while there are upcoming reservations.")
@@ -32,6 +32,12 @@ class VenueForm(ChangedFieldsForm):
         if upcoming.exists():
             raise forms.ValidationError(TIMEZONE_LOCKED)
         return zone
+
+    def clean_is_sandbox(self) -> bool:
+        is_sandbox: bool = self.cleaned_data["is_sandbox"]
+        if not is_sandbox and SandboxClock.objects.filter(venue=self.instance.pk).exists():
+            raise forms.ValidationError(_("The clock of this sandbox was advanced. It cannot go live."))
+        return is_sandbox
 
     def clean_currency(self) -> str:
         currency: str = self.cleaned_data["currency"]

@@ -11,5 +11,5 @@ from accounts.models.outgoing_mail import OutgoingMail
 from accounts.models.request_log import ApiCall, ApiCallCount
 from accounts.models.staff_access import StaffAccess
 from accounts.models.users import Account, Invitation, Membership, Role, User
-from accounts.models.venues import Venue
+from accounts.models.venues import SandboxClock, Venue, on_clock_of
 from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint

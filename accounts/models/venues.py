@@ -1,12 +1,15 @@
 """Venues: the restaurants of accounts, with their settings."""
 
-from typing import Self
+from datetime import datetime, timedelta
+from typing import ClassVar, Self
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone as django_timezone
 from django.utils.translation import gettext_lazy
 
 from accounts.models.users import Account, Membership, User
@@ -132,3 +135,57 @@ class Venue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def now(self) -> datetime:
+        """Return the present of this venue: the real time, or what the clock of a sandbox shows.
+
+        Whatever concerns orders, reservations and events of one venue reads the time here. One query for a sandbox,
+        none for others.
+        """
+        return django_timezone.now() + self.clock_offset()
+
+    def clock_offset(self) -> timedelta:
+        """Return how far this venue's clock is ahead of the real time. One query for a sandbox, none for others."""
+        if not self.is_sandbox:
+            return timedelta()
+        offsets = SandboxClock.objects.filter(venue=self.pk).values_list("offset", flat=True)
+        return offsets.first() or timedelta()
+
+
+class SandboxClock(models.Model):
+    """The clock of a sandbox that was advanced (accounts.sandbox_clock). It goes on from there, and never back.
+
+    In a table of its own: a row of it changes with each step of an advance, and each change of a venue is recorded and
+    read again by all processes (accounts.api_keys.cache).
+    """
+
+    MAX_OFFSET: ClassVar[timedelta] = timedelta(days=3660)
+
+    venue = models.OneToOneField(Venue, on_delete=models.CASCADE, primary_key=True, related_name="sandbox_clock")
+    offset = models.DurationField(default=timedelta, help_text="How far it is ahead of the real time")
+    ran_until = models.DateTimeField(help_text="By this clock: what was due until then is done")
+    leased_until = models.DateTimeField(
+        null=True, blank=True, help_text="Real time: until then one process does what is due"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="sandbox_clock_is_0_to_3660_days_ahead",
+                condition=Q(offset__gte=timedelta(), offset__lte=timedelta(days=3660)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Clock of {self.venue}"
+
+
+def on_clock_of(venue: UUID | None, *, path: str = "venue") -> Q:
+    """Return the condition on rows of this venue; without one, of all venues that have no clock of their own.
+
+    Work that is done for all venues at once leaves out those with a clock: it is done by that clock
+    (accounts.sandbox_clock).
+    """
+    if venue is None:
+        return ~Q(**{f"{path}__in": SandboxClock.objects.values("venue")})
+    return Q(**{path: venue})

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import mail_outbox
-from accounts.models import Membership, User, WebhookDelivery, WebhookEndpoint
+from accounts.models import Membership, User, WebhookDelivery, WebhookEndpoint, on_clock_of
 from accounts.webhooks import delivery_queue
 from framework.api.urls import public_url
 
@@ -15,9 +15,14 @@ FAILURE_PERIOD = timedelta(days=5)
 RECENT_ATTEMPT = timedelta(hours=30)
 
 
-def disable_failing_endpoints(*, now: datetime) -> int:
-    """Disable the endpoints without a success in FAILURE_PERIOD; return how many."""
-    failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - FAILURE_PERIOD)
+def disable_failing_endpoints(*, now: datetime, venue: UUID | None = None) -> int:
+    """Disable the endpoints without a success in FAILURE_PERIOD; return how many.
+
+    Those of this venue, or of all without a clock of their own.
+    """
+    failing = WebhookEndpoint.objects.filter(
+        on_clock_of(venue), disabled_at__isnull=True, failing_since__lte=now - FAILURE_PERIOD
+    )
     keys = failing.order_by("failing_since").values_list("pk", flat=True)
     return sum(disable_failing_endpoint(key, now=now) for key in keys)
 
@@ -42,8 +47,10 @@ def disable_failing_endpoint(key: UUID, *, now: datetime) -> bool:
         owners = User.objects.filter(
             is_active=True, memberships__account=endpoint.venue.account_id, memberships__role=Membership.Role.OWNER
         )
+        # Mail to members goes by the real time.
+        ahead = endpoint.venue.clock_offset()
         # One mail each, so that owners do not see each other's addresses.
         for address in owners.values_list("email", flat=True).distinct():
             template, topic = "accounts/mail/endpoint_disabled", endpoint.public_id
-            mail_outbox.enqueue(template, context, address=address, now=now, topic=topic)
+            mail_outbox.enqueue(template, context, address=address, now=now - ahead, topic=topic)
     return True

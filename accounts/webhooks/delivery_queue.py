@@ -16,7 +16,7 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
-from accounts.models import WebhookDelivery, WebhookEndpoint
+from accounts.models import WebhookDelivery, WebhookEndpoint, on_clock_of
 from accounts.webhooks import address_limit
 from accounts.webhooks.http_client import MAX_RETRY_AFTER, TIMEOUT_S, Outcome
 from framework.db.sql_files import read_sql
@@ -54,49 +54,67 @@ ENDPOINT_DISABLED = "the endpoint was disabled"
 # Rows of one statement: 100,000 would exceed the statement timeout.
 BATCH = 5_000
 
+# For the clock of a sandbox: one after the other, in the order of their events.
+SANDBOX_LIMITS = {"max_in_flight": 1, "max_in_flight_failing": 1}
+
 LOCK_ENDPOINTS = read_sql("accounts", "lock_endpoints_with_due_deliveries")
-LEASE_DELIVERIES = read_sql("accounts", "lease_due_deliveries")
+LEASE_DELIVERIES = read_sql("accounts", "lease_due_deliveries").format(tie="")
+# Not for all: a long backlog has one time, and would be sorted for each attempt.
+LEASE_DELIVERIES_IN_ORDER = read_sql("accounts", "lease_due_deliveries").format(tie=", id")
 
 
-def claim_due(*, limit: int, now: datetime, pace: Pace | None = None) -> list[WebhookDelivery]:
+def claim_due(
+    *, limit: int, now: datetime, pace: Pace | None = None, venue: UUID | None = None
+) -> list[WebhookDelivery]:
     """Lease due deliveries to endpoints of this pace, at most one per endpoint; return them with event and endpoint.
+
+    Those of this venue, or of all without a clock of their own.
 
     The caller holds each until its `leased_until`. Three statements, and an index step for each endpoint with pending
     deliveries.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        endpoints = _lock_endpoints(cursor, limit=limit, now=now, is_slow=pace and pace is Pace.SLOW)
+        endpoints = _lock_endpoints(cursor, limit=limit, now=now, is_slow=pace and pace is Pace.SLOW, venue=venue)
         if not endpoints:
             return []
         values: dict[str, Any] = {"now": now, "until": now + LEASE, "endpoints": endpoints}
-        cursor.execute(LEASE_DELIVERIES, IN_FLIGHT_LIMITS | values)
+        if venue is None:
+            cursor.execute(LEASE_DELIVERIES, IN_FLIGHT_LIMITS | values)
+        else:
+            cursor.execute(LEASE_DELIVERIES_IN_ORDER, SANDBOX_LIMITS | values)
         claimed = [row[0] for row in cursor.fetchall()]
         rows = WebhookDelivery.objects.filter(pk__in=claimed).select_related("event", "endpoint")
         return list(rows.order_by("created_at", "pk"))
 
 
-def has_due(*, now: datetime) -> bool:
+def has_due(*, now: datetime, venue: UUID | None = None) -> bool:
     """Whether claim_due would return a delivery."""
     with connection.cursor() as cursor:
-        return bool(_lock_endpoints(cursor, limit=1, now=now))
+        return bool(_lock_endpoints(cursor, limit=1, now=now, venue=venue))
 
 
-def _lock_endpoints(cursor: CursorWrapper, *, limit: int, now: datetime, is_slow: bool | None = None) -> list[UUID]:
+def _lock_endpoints(
+    cursor: CursorWrapper, *, limit: int, now: datetime, is_slow: bool | None = None, venue: UUID | None = None
+) -> list[UUID]:
     values: dict[str, Any] = {"now": now, "slow_since": now - SLOW_AFTER, "limit": limit, "is_slow": is_slow}
-    values["postponed_at_most"] = now + 2 * MAX_POSTPONED
-    cursor.execute(LOCK_ENDPOINTS, IN_FLIGHT_LIMITS | values)
+    values |= {"postponed_at_most": now + 2 * MAX_POSTPONED, "venue": venue}
+    cursor.execute(LOCK_ENDPOINTS, (IN_FLIGHT_LIMITS if venue is None else SANDBOX_LIMITS) | values)
     return [row[0] for row in cursor.fetchall()]
 
 
-def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime) -> bool:
-    """Store the outcome of a leased attempt; return False, and store nothing, if the lease was lost."""
+def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime, is_random: bool = True) -> bool:
+    """Store the outcome of a leased attempt; return False, and store nothing, if the lease was lost.
+
+    Without `is_random` the next attempt is at exactly the time of the schedule.
+    """
     with transaction.atomic():
         endpoint = WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=delivery.endpoint_id).first()
         leased = WebhookDelivery.objects.filter(
             pk=delivery.pk, state=State.PENDING, attempts=delivery.attempts, leased_until=delivery.leased_until
         )
         if outcome.postponed_for is not None:
-            until = now + outcome.postponed_for + timedelta(seconds=random.uniform(0, POSTPONED_SPREAD_S))  # noqa: S311  # not a secret
+            spread_s = random.uniform(0, POSTPONED_SPREAD_S) if is_random else 0  # noqa: S311  # not a secret
+            until = now + outcome.postponed_for + timedelta(seconds=spread_s)
             WebhookEndpoint.objects.filter(pk=delivery.endpoint_id).update(postponed_until=until)
             # As if it had not been leased. The first attempt of a delivery that has none left is not the last.
             return bool(leased.update(leased_until=None, next_attempt_at=now, attempts=F("attempts") - 1))
@@ -111,7 +129,8 @@ def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime
         ):
             change = {"state": State.FAILED, "next_attempt_at": None, "failed_at": now}
         else:
-            change = {"next_attempt_at": now + get_retry_delay(delivery.attempts, retry_after=outcome.retry_after)}
+            delay = get_retry_delay(delivery.attempts, retry_after=outcome.retry_after, is_random=is_random)
+            change = {"next_attempt_at": now + delay}
         if endpoint is None or not leased.update(leased_until=None, **change, **response):
             return False
         if outcome.is_gone:
@@ -124,12 +143,12 @@ def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime
     return True
 
 
-def get_retry_delay(attempts: int, *, retry_after: timedelta | None = None) -> timedelta:
+def get_retry_delay(attempts: int, *, retry_after: timedelta | None = None, is_random: bool = True) -> timedelta:
     """Return the delay after so many failed attempts; at least the receiver's Retry-After, which is capped at a day.
 
     Adds up to a tenth, so that deliveries which failed together are not retried together.
     """
-    factor = 1 + random.uniform(0, JITTER)  # noqa: S311  # not a secret
+    factor = 1 + (random.uniform(0, JITTER) if is_random else 0)  # noqa: S311  # not a secret
     delay = SCHEDULE[min(attempts, len(SCHEDULE)) - 1]
     return max(delay * factor, min((retry_after or timedelta()) * factor, MAX_RETRY_AFTER))
 
@@ -146,13 +165,14 @@ def disable_endpoint(endpoint: UUID, *, reason: Reason, now: datetime) -> bool:
     return True
 
 
-def fail_abandoned(*, now: datetime) -> int:
+def fail_abandoned(*, now: datetime, venue: UUID | None = None) -> int:
     """Fail the deliveries of disabled endpoints, and those whose worker crashed in the last attempt; return how many.
 
-    A batch of each kind at most.
+    A batch of each kind at most, of this venue or of all without a clock of their own.
     """
-    return _fail(Q(endpoint__disabled_at__isnull=False), error=ENDPOINT_DISABLED, now=now) + _fail(
-        Q(attempts__gte=MAX_ATTEMPTS, next_attempt_at__lte=now),
+    is_asked = on_clock_of(venue, path="endpoint__venue")
+    return _fail(is_asked & Q(endpoint__disabled_at__isnull=False), error=ENDPOINT_DISABLED, now=now) + _fail(
+        is_asked & Q(attempts__gte=MAX_ATTEMPTS, next_attempt_at__lte=now),
         error="the worker stopped during the last attempt",
         now=now,
     )
@@ -161,10 +181,11 @@ def fail_abandoned(*, now: datetime) -> int:
 def requeue_ahead(*, now: datetime) -> int:
     """Make deliveries due that were leased, or whose next attempt was set, while the clock was ahead; return how many.
 
-    A batch at most.
+    A batch at most. Not those of venues with a clock of their own.
     """
+    is_asked = on_clock_of(None, path="endpoint__venue")
     is_too_late = Q(leased_until__gt=now + 2 * LEASE) | Q(next_attempt_at__gt=now + 2 * SCHEDULE[-1])
-    rows = WebhookDelivery.objects.filter(is_too_late, state=State.PENDING).order_by()
+    rows = WebhookDelivery.objects.filter(is_asked, is_too_late, state=State.PENDING).order_by()
     batch = rows.select_for_update(of=("self",), skip_locked=True).values("pk")[:BATCH]
     with transaction.atomic():
         return WebhookDelivery.objects.filter(pk__in=batch).update(next_attempt_at=now, leased_until=None)

@@ -7,8 +7,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from uuid import UUID
 
 from django.db import connection
+from django.utils import timezone
 
 from accounts.models import WebhookDelivery
 from accounts.webhooks import delivery_queue, http_client, ssrf_guard
@@ -37,43 +39,62 @@ DATABASE_TIMEOUT_S = 10.0
 def run(
     *,
     clock: Callable[[], datetime],
+    venue: UUID | None = None,
     claim_s: float = CLAIM_S,
     timeout_s: float = http_client.TIMEOUT_S,
     resolver: ssrf_guard.Resolver = ssrf_guard.resolve,
 ) -> bool:
     """Deliver what is due, and what becomes due during the run; return whether more is due.
 
-    One worker at a time: others return False at once. The threads use the network, never the database.
+    Of all venues without a clock of their own, by one worker at a time: others return False at once. Or of `venue`,
+    whose clock the caller has leased (accounts.sandbox_clock): one after the other to each endpoint, in the order of
+    their events. The threads use the network, never the database.
     """
-    with DELIVERY_LOCK.session() as is_mine:
-        if not is_mine:
-            return False
-        pool = DeliveryPool(clock=clock, timeout_s=timeout_s, resolver=resolver)
-        with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="webhook") as threads:
-            started = time.monotonic()
-            while True:
-                age = time.monotonic() - started
-                if age < claim_s:
-                    pool.submit_due(threads, Pace.QUICK)
-                    pool.submit_due(threads, Pace.SLOW)
-                elif age < claim_s + CLAIM_QUICK_S - CLAIM_S and pool.count_slow():
-                    pool.submit_due(threads, Pace.QUICK)
-                if not pool.in_flight:
-                    break
-                pool.collect_finished()
+    pool = DeliveryPool(clock=clock, venue=venue, timeout_s=timeout_s, resolver=resolver)
+    if venue is not None:
+        deliver(pool, claim_s=claim_s)
+    else:
+        with DELIVERY_LOCK.session() as is_mine:
+            if not is_mine:
+                return False
+            deliver(pool, claim_s=claim_s)
     # After the lock is released: a worker that found it taken left its deliveries before this check.
     try:
-        return not pool.is_cut_off and delivery_queue.has_due(now=clock())
+        return not pool.is_cut_off and delivery_queue.has_due(now=clock(), venue=venue)
     except DISCONNECTED:
         connection.close()
         return False
 
 
+def deliver(pool: "DeliveryPool", *, claim_s: float) -> None:
+    """Claim and send until nothing is due, or `claim_s` have passed and the attempts have ended."""
+    with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="webhook") as threads:
+        started = time.monotonic()
+        while True:
+            age = time.monotonic() - started
+            if age < claim_s:
+                pool.submit_due(threads, Pace.QUICK)
+                pool.submit_due(threads, Pace.SLOW)
+            elif age < claim_s + CLAIM_QUICK_S - CLAIM_S and pool.count_slow():
+                pool.submit_due(threads, Pace.QUICK)
+            if not pool.in_flight:
+                break
+            pool.collect_finished()
+
+
 class DeliveryPool:
     """The attempts that are running in this process, each with its start on the monotonic clock."""
 
-    def __init__(self, *, clock: Callable[[], datetime], timeout_s: float, resolver: ssrf_guard.Resolver) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime],
+        venue: UUID | None,
+        timeout_s: float,
+        resolver: ssrf_guard.Resolver,
+    ) -> None:
         self.clock = clock
+        self.venue = venue
         self.timeout_s = timeout_s
         self.resolver = resolver
         self.in_flight: dict[Future[http_client.Outcome], tuple[WebhookDelivery, Pace, float]] = {}
@@ -93,7 +114,7 @@ class DeliveryPool:
         room = min(room, MAX_THREADS - len(self.in_flight))
         while room > 0 and not self.is_cut_off:
             try:
-                claimed = delivery_queue.claim_due(limit=room, now=self.clock(), pace=pace)
+                claimed = delivery_queue.claim_due(limit=room, now=self.clock(), pace=pace, venue=self.venue)
             except DISCONNECTED as error:
                 self._cut_off(error)
                 return
@@ -105,7 +126,8 @@ class DeliveryPool:
                     http_client.send,
                     delivery.event,
                     delivery.endpoint,
-                    now=self.clock(),
+                    # Receivers refuse signatures of another time than the real one.
+                    now=self.clock() if self.venue is None else timezone.now(),
                     timeout_s=self.timeout_s,
                     resolver=self.resolver,
                 )
@@ -126,7 +148,8 @@ class DeliveryPool:
     def _record(self, delivery: WebhookDelivery, outcome: http_client.Outcome) -> None:
         """Store an outcome. The first disconnect of a run starts the time in which all outcomes are stored or lost."""
         for storable in (outcome, replace(outcome, answer="", error="its response could not be stored")):
-            write = partial(delivery_queue.record_outcome, delivery, storable, now=self.clock())
+            is_random = self.venue is None
+            write = partial(delivery_queue.record_outcome, delivery, storable, now=self.clock(), is_random=is_random)
             timeout_s = self.database_deadline.remaining_s if self.is_cut_off else DATABASE_TIMEOUT_S
             try:
                 if not retry_on_disconnect(write, timeout_s=timeout_s, on_disconnect=self._cut_off):

@@ -49,6 +49,8 @@ class ListingForm(forms.ModelForm[Listing]):
                 f"The time zone of this venue is {venue.timezone}, that of the restaurant's market is"
                 f" {restaurant.market.timezone}. Correct the venue's time zone first.",
             )
+        if venue and venue.clock_offset():
+            self.add_error("venue", "This sandbox has a clock of its own, which offers and deposits do not follow.")
         if restaurant and venue:
             # Claims lock it too.
             Restaurant.objects.select_for_update(no_key=True).get(pk=restaurant.pk)

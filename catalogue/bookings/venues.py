@@ -47,3 +47,10 @@ def check_availability(slug: str, values: Mapping[str, Any], *, now: datetime) -
         now=now,
     )
     return asked | {"restaurant": restaurant.slug}
+
+
+def refuse_clock(venue: Venue) -> str | None:
+    """Return why the sandbox of a restaurant has no clock: its offers and deposits follow the real time."""
+    if Listing.objects.filter(venue=venue).exists():
+        return "This sandbox is joined to a restaurant of the data API, whose offers follow the real time."
+    return None

@@ -9,7 +9,7 @@ import orjson
 from django.db import Error as DatabaseError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone, translation
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from redis import RedisError
 
@@ -126,8 +126,8 @@ def create(request: HttpRequest, agent: Agent) -> HttpResponse:
     establishment = body.food_establishment.id
 
     def effect() -> HttpResponse:
-        now = timezone.now()
         venue, menu = find_establishment(establishment)
+        now = venue.now()
         count_within_an_hour(
             "ucp-sessions", client_network(request), limit=MAX_SESSIONS_PER_HOUR, what="checkout sessions"
         )
@@ -151,7 +151,8 @@ def create(request: HttpRequest, agent: Agent) -> HttpResponse:
 @operation("GET")
 def get(request: HttpRequest, agent: Agent, *, session: str) -> HttpResponse:
     """Return the session as it is now, with the prices and times of now."""
-    row, now = find_session(session, agent=agent.profile), timezone.now()
+    row = find_session(session, agent=agent.profile)
+    now = row.venue.now()
     if row.state == State.PLACED:
         completion.finish(row, now=now, is_refused=False)
     return answer(completion.show(row, agent, now=now))
@@ -164,7 +165,7 @@ def update(request: HttpRequest, agent: Agent, *, session: str) -> HttpResponse:
     row = find_session(session, agent=agent.profile)
 
     def effect() -> HttpResponse:
-        now = timezone.now()
+        now = row.venue.now()
         with transaction.atomic():
             locked = completion.lock(row)
             if locked.state != State.OPEN or locked.has_expired(now):
@@ -202,7 +203,7 @@ def complete(request: HttpRequest, agent: Agent, *, session: str) -> HttpRespons
                 caller=anonymous_caller(request),
                 address=client_network(request),
                 digest=hashlib.sha256(f"{key or ''}\n".encode() + read_body(request)).hexdigest(),
-                now=timezone.now(),
+                now=row.venue.now(),
             ),
         )
         if call is None or checkout["status"] != "completed":
@@ -219,7 +220,7 @@ def cancel(request: HttpRequest, agent: Agent, *, session: str) -> HttpResponse:
     row = find_session(session, agent=agent.profile)
 
     def effect() -> HttpResponse:
-        now = timezone.now()
+        now = row.venue.now()
         completion.cancel(row, now=now)
         return answer(completion.show(row, agent, now=now))
 

@@ -39,6 +39,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
             "orders",
             "idempotency",
             "webhooks",
+            "sandbox-clock",
             "errors",
             "versions",
             "requests",

@@ -65,22 +65,6 @@ BEGIN
     ON CONFLICT (id) DO UPDATE SET number = counted.number + 1;
     RETURN NULL;
 END $$;
-CREATE FUNCTION public.disable_endpoint_without_grant() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    NEW.disabled_at := clock_timestamp();
-    NEW.disabled_reason := 'app_ended';
-    RETURN NEW;
-END $$;
-CREATE FUNCTION public.disable_endpoints_of_grant() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    UPDATE accounts_webhookendpoint SET disabled_at = NEW.revoked_at, disabled_reason = 'app_ended'
-    WHERE grant_id = NEW.id AND disabled_at IS NULL;
-    RETURN NULL;
-END $$;
 CREATE FUNCTION public.fold(words text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ SELECT replace(lower(public.unaccent('public.unaccent', words)), '''', '') $$;
@@ -409,7 +393,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."grant_id", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_446fe() RETURNS trigger
@@ -544,7 +528,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_d3b8e() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."has_data_access", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_f0184() RETURNS trigger
@@ -649,7 +633,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_46070() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_70c53() RETURNS trigger
@@ -724,7 +708,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_a8d1a() RETURNS trigger
@@ -934,7 +918,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_523dc() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
@@ -1039,7 +1023,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_d5bea() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_d66ae() RETURNS trigger
@@ -1550,7 +1534,6 @@ CREATE TABLE public.accounts_apikey (
     last_used_at timestamp with time zone,
     last_used_ip inet,
     app_id uuid,
-    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikey_allowance_check CHECK ((allowance >= 0)),
     CONSTRAINT api_key_allowance_positive CHECK ((allowance >= 1)),
     CONSTRAINT api_key_scopes_known CHECK ((scopes <@ ARRAY['orders:read'::character varying(20), 'orders:write'::character varying(20), 'menu:write'::character varying(20), 'reservations:read'::character varying(20), 'reservations:write'::character varying(20), 'webhooks:read'::character varying(20), 'webhooks:write'::character varying(20)]))
@@ -1573,7 +1556,6 @@ CREATE TABLE public.accounts_apikeychange (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     app_id uuid,
-    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikeychange_allowance_check CHECK ((allowance >= 0))
 );
 ALTER TABLE public.accounts_apikeychange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -1796,6 +1778,13 @@ ALTER TABLE public.accounts_recordcount ALTER COLUMN id ADD GENERATED BY DEFAULT
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE public.accounts_sandboxclock (
+    venue_id uuid NOT NULL,
+    "offset" interval NOT NULL,
+    ran_until timestamp with time zone NOT NULL,
+    leased_until timestamp with time zone,
+    CONSTRAINT sandbox_clock_is_0_to_3660_days_ahead CHECK ((("offset" >= '00:00:00'::interval) AND ("offset" <= '3660 days'::interval)))
+);
 CREATE TABLE public.accounts_savedfilter (
     id uuid NOT NULL,
     list_name character varying(100) NOT NULL,
@@ -1957,7 +1946,6 @@ CREATE TABLE public.accounts_webhookendpoint (
     disabled_at timestamp with time zone,
     disabled_reason character varying(10),
     postponed_until timestamp with time zone,
-    grant_id uuid,
     CONSTRAINT webhook_endpoint_disabled_has_reason CHECK ((((disabled_at IS NULL) AND (disabled_reason IS NULL)) OR ((disabled_at IS NOT NULL) AND (disabled_reason IS NOT NULL)))),
     CONSTRAINT webhook_old_secret_has_expiry CHECK ((((old_secret IS NULL) AND (old_secret_until IS NULL)) OR ((old_secret IS NOT NULL) AND (old_secret_until IS NOT NULL))))
 );
@@ -1975,8 +1963,7 @@ CREATE TABLE public.accounts_webhookendpointchange (
     old_secret_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     disabled_at timestamp with time zone,
-    disabled_reason character varying(10),
-    grant_id uuid
+    disabled_reason character varying(10)
 );
 ALTER TABLE public.accounts_webhookendpointchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.accounts_webhookendpointchange_pgh_id_seq
@@ -2755,24 +2742,6 @@ ALTER TABLE public.orders_chargerulechange ALTER COLUMN pgh_id ADD GENERATED BY 
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-CREATE TABLE public.orders_checkoutsession (
-    id uuid NOT NULL,
-    agent character varying(500) NOT NULL,
-    state character varying(9) NOT NULL,
-    content jsonb NOT NULL,
-    shown_total numeric(18,3),
-    shown_usdc numeric(18,6),
-    completion_digest character varying(64) NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    completed_at timestamp with time zone,
-    canceled_at timestamp with time zone,
-    order_id uuid,
-    venue_id uuid NOT NULL,
-    CONSTRAINT checkout_session_has_an_order_once_placed CHECK ((((order_id IS NULL) AND (state = ANY (ARRAY['open'::character varying, 'canceled'::character varying]))) OR ((order_id IS NOT NULL) AND (state = ANY (ARRAY['placed'::character varying, 'completed'::character varying]))))),
-    CONSTRAINT checkout_session_times_match_state CHECK ((((canceled_at IS NULL) AND (completed_at IS NULL) AND (state = ANY (ARRAY['open'::character varying, 'placed'::character varying]))) OR ((canceled_at IS NULL) AND (completed_at IS NOT NULL) AND ((state)::text = 'completed'::text)) OR ((canceled_at IS NOT NULL) AND (completed_at IS NULL) AND ((state)::text = 'canceled'::text))))
 );
 CREATE TABLE public.orders_dishphoto (
     id uuid NOT NULL,
@@ -3860,6 +3829,7 @@ INSERT INTO public.accounts_apikeychangecounter VALUES
 
 
 
+
 INSERT INTO public.auth_group VALUES
 	(1, 'Data editor'),
 	(2, 'Finance'),
@@ -4034,98 +4004,98 @@ INSERT INTO public.auth_permission VALUES
 	(166, 'Can change token', 42, 'change_oauthtoken'),
 	(167, 'Can delete token', 42, 'delete_oauthtoken'),
 	(168, 'Can view token', 42, 'view_oauthtoken'),
-	(169, 'Can add menu upload', 43, 'add_menuupload'),
-	(170, 'Can change menu upload', 43, 'change_menuupload'),
-	(171, 'Can delete menu upload', 43, 'delete_menuupload'),
-	(172, 'Can view menu upload', 43, 'view_menuupload'),
-	(173, 'Can add menu', 44, 'add_menu'),
-	(174, 'Can change menu', 44, 'change_menu'),
-	(175, 'Can delete menu', 44, 'delete_menu'),
-	(176, 'Can view menu', 44, 'view_menu'),
-	(177, 'Can add menu change', 45, 'add_menuchange'),
-	(178, 'Can change menu change', 45, 'change_menuchange'),
-	(179, 'Can delete menu change', 45, 'delete_menuchange'),
-	(180, 'Can view menu change', 45, 'view_menuchange'),
-	(181, 'Can add menu category', 46, 'add_menucategory'),
-	(182, 'Can change menu category', 46, 'change_menucategory'),
-	(183, 'Can delete menu category', 46, 'delete_menucategory'),
-	(184, 'Can view menu category', 46, 'view_menucategory'),
-	(185, 'Can add menu category change', 47, 'add_menucategorychange'),
-	(186, 'Can change menu category change', 47, 'change_menucategorychange'),
-	(187, 'Can delete menu category change', 47, 'delete_menucategorychange'),
-	(188, 'Can view menu category change', 47, 'view_menucategorychange'),
-	(189, 'Can add menu item', 48, 'add_menuitem'),
-	(190, 'Can change menu item', 48, 'change_menuitem'),
-	(191, 'Can delete menu item', 48, 'delete_menuitem'),
-	(192, 'Can view menu item', 48, 'view_menuitem'),
-	(193, 'Can add menu item change', 49, 'add_menuitemchange'),
-	(194, 'Can change menu item change', 49, 'change_menuitemchange'),
-	(195, 'Can delete menu item change', 49, 'delete_menuitemchange'),
-	(196, 'Can view menu item change', 49, 'view_menuitemchange'),
-	(197, 'Can add order', 50, 'add_order'),
-	(198, 'Can change order', 50, 'change_order'),
-	(199, 'Can delete order', 50, 'delete_order'),
-	(200, 'Can view order', 50, 'view_order'),
-	(201, 'Can add order item', 51, 'add_orderitem'),
-	(202, 'Can change order item', 51, 'change_orderitem'),
-	(203, 'Can delete order item', 51, 'delete_orderitem'),
-	(204, 'Can view order item', 51, 'view_orderitem'),
-	(205, 'Can add order number', 52, 'add_ordernumber'),
-	(206, 'Can change order number', 52, 'change_ordernumber'),
-	(207, 'Can delete order number', 52, 'delete_ordernumber'),
-	(208, 'Can view order number', 52, 'view_ordernumber'),
-	(209, 'Can add dish photo', 53, 'add_dishphoto'),
-	(210, 'Can change dish photo', 53, 'change_dishphoto'),
-	(211, 'Can delete dish photo', 53, 'delete_dishphoto'),
-	(212, 'Can view dish photo', 53, 'view_dishphoto'),
-	(213, 'Can add charge rule', 54, 'add_chargerule'),
-	(214, 'Can change charge rule', 54, 'change_chargerule'),
-	(215, 'Can delete charge rule', 54, 'delete_chargerule'),
-	(216, 'Can view charge rule', 54, 'view_chargerule'),
-	(217, 'Can add charge rule change', 55, 'add_chargerulechange'),
-	(218, 'Can change charge rule change', 55, 'change_chargerulechange'),
-	(219, 'Can delete charge rule change', 55, 'delete_chargerulechange'),
-	(220, 'Can view charge rule change', 55, 'view_chargerulechange'),
-	(221, 'Can add item modifier group', 56, 'add_itemmodifiergroup'),
-	(222, 'Can change item modifier group', 56, 'change_itemmodifiergroup'),
-	(223, 'Can delete item modifier group', 56, 'delete_itemmodifiergroup'),
-	(224, 'Can view item modifier group', 56, 'view_itemmodifiergroup'),
-	(225, 'Can add item modifier group change', 57, 'add_itemmodifiergroupchange'),
-	(226, 'Can change item modifier group change', 57, 'change_itemmodifiergroupchange'),
-	(227, 'Can delete item modifier group change', 57, 'delete_itemmodifiergroupchange'),
-	(228, 'Can view item modifier group change', 57, 'view_itemmodifiergroupchange'),
-	(229, 'Can add modifier', 58, 'add_modifier'),
-	(230, 'Can change modifier', 58, 'change_modifier'),
-	(231, 'Can delete modifier', 58, 'delete_modifier'),
-	(232, 'Can view modifier', 58, 'view_modifier'),
-	(233, 'Can add modifier change', 59, 'add_modifierchange'),
-	(234, 'Can change modifier change', 59, 'change_modifierchange'),
-	(235, 'Can delete modifier change', 59, 'delete_modifierchange'),
-	(236, 'Can view modifier change', 59, 'view_modifierchange'),
-	(237, 'Can add modifier group', 60, 'add_modifiergroup'),
-	(238, 'Can change modifier group', 60, 'change_modifiergroup'),
-	(239, 'Can delete modifier group', 60, 'delete_modifiergroup'),
-	(240, 'Can view modifier group', 60, 'view_modifiergroup'),
-	(241, 'Can add modifier group change', 61, 'add_modifiergroupchange'),
-	(242, 'Can change modifier group change', 61, 'change_modifiergroupchange'),
-	(243, 'Can delete modifier group change', 61, 'delete_modifiergroupchange'),
-	(244, 'Can view modifier group change', 61, 'view_modifiergroupchange'),
-	(245, 'Can add ordering settings', 62, 'add_orderingsettings'),
-	(246, 'Can change ordering settings', 62, 'change_orderingsettings'),
-	(247, 'Can delete ordering settings', 62, 'delete_orderingsettings'),
-	(248, 'Can view ordering settings', 62, 'view_orderingsettings'),
-	(249, 'Can add ordering settings change', 63, 'add_orderingsettingschange'),
-	(250, 'Can change ordering settings change', 63, 'change_orderingsettingschange'),
-	(251, 'Can delete ordering settings change', 63, 'delete_orderingsettingschange'),
-	(252, 'Can view ordering settings change', 63, 'view_orderingsettingschange'),
-	(253, 'Can add order slot', 64, 'add_orderslot'),
-	(254, 'Can change order slot', 64, 'change_orderslot'),
-	(255, 'Can delete order slot', 64, 'delete_orderslot'),
-	(256, 'Can view order slot', 64, 'view_orderslot'),
-	(257, 'Can add checkout session', 65, 'add_checkoutsession'),
-	(258, 'Can change checkout session', 65, 'change_checkoutsession'),
-	(259, 'Can delete checkout session', 65, 'delete_checkoutsession'),
-	(260, 'Can view checkout session', 65, 'view_checkoutsession'),
+	(169, 'Can add sandbox clock', 43, 'add_sandboxclock'),
+	(170, 'Can change sandbox clock', 43, 'change_sandboxclock'),
+	(171, 'Can delete sandbox clock', 43, 'delete_sandboxclock'),
+	(172, 'Can view sandbox clock', 43, 'view_sandboxclock'),
+	(173, 'Can add menu upload', 44, 'add_menuupload'),
+	(174, 'Can change menu upload', 44, 'change_menuupload'),
+	(175, 'Can delete menu upload', 44, 'delete_menuupload'),
+	(176, 'Can view menu upload', 44, 'view_menuupload'),
+	(177, 'Can add menu', 45, 'add_menu'),
+	(178, 'Can change menu', 45, 'change_menu'),
+	(179, 'Can delete menu', 45, 'delete_menu'),
+	(180, 'Can view menu', 45, 'view_menu'),
+	(181, 'Can add menu change', 46, 'add_menuchange'),
+	(182, 'Can change menu change', 46, 'change_menuchange'),
+	(183, 'Can delete menu change', 46, 'delete_menuchange'),
+	(184, 'Can view menu change', 46, 'view_menuchange'),
+	(185, 'Can add menu category', 47, 'add_menucategory'),
+	(186, 'Can change menu category', 47, 'change_menucategory'),
+	(187, 'Can delete menu category', 47, 'delete_menucategory'),
+	(188, 'Can view menu category', 47, 'view_menucategory'),
+	(189, 'Can add menu category change', 48, 'add_menucategorychange'),
+	(190, 'Can change menu category change', 48, 'change_menucategorychange'),
+	(191, 'Can delete menu category change', 48, 'delete_menucategorychange'),
+	(192, 'Can view menu category change', 48, 'view_menucategorychange'),
+	(193, 'Can add menu item', 49, 'add_menuitem'),
+	(194, 'Can change menu item', 49, 'change_menuitem'),
+	(195, 'Can delete menu item', 49, 'delete_menuitem'),
+	(196, 'Can view menu item', 49, 'view_menuitem'),
+	(197, 'Can add menu item change', 50, 'add_menuitemchange'),
+	(198, 'Can change menu item change', 50, 'change_menuitemchange'),
+	(199, 'Can delete menu item change', 50, 'delete_menuitemchange'),
+	(200, 'Can view menu item change', 50, 'view_menuitemchange'),
+	(201, 'Can add order', 51, 'add_order'),
+	(202, 'Can change order', 51, 'change_order'),
+	(203, 'Can delete order', 51, 'delete_order'),
+	(204, 'Can view order', 51, 'view_order'),
+	(205, 'Can add order item', 52, 'add_orderitem'),
+	(206, 'Can change order item', 52, 'change_orderitem'),
+	(207, 'Can delete order item', 52, 'delete_orderitem'),
+	(208, 'Can view order item', 52, 'view_orderitem'),
+	(209, 'Can add order number', 53, 'add_ordernumber'),
+	(210, 'Can change order number', 53, 'change_ordernumber'),
+	(211, 'Can delete order number', 53, 'delete_ordernumber'),
+	(212, 'Can view order number', 53, 'view_ordernumber'),
+	(213, 'Can add dish photo', 54, 'add_dishphoto'),
+	(214, 'Can change dish photo', 54, 'change_dishphoto'),
+	(215, 'Can delete dish photo', 54, 'delete_dishphoto'),
+	(216, 'Can view dish photo', 54, 'view_dishphoto'),
+	(217, 'Can add charge rule', 55, 'add_chargerule'),
+	(218, 'Can change charge rule', 55, 'change_chargerule'),
+	(219, 'Can delete charge rule', 55, 'delete_chargerule'),
+	(220, 'Can view charge rule', 55, 'view_chargerule'),
+	(221, 'Can add charge rule change', 56, 'add_chargerulechange'),
+	(222, 'Can change charge rule change', 56, 'change_chargerulechange'),
+	(223, 'Can delete charge rule change', 56, 'delete_chargerulechange'),
+	(224, 'Can view charge rule change', 56, 'view_chargerulechange'),
+	(225, 'Can add item modifier group', 57, 'add_itemmodifiergroup'),
+	(226, 'Can change item modifier group', 57, 'change_itemmodifiergroup'),
+	(227, 'Can delete item modifier group', 57, 'delete_itemmodifiergroup'),
+	(228, 'Can view item modifier group', 57, 'view_itemmodifiergroup'),
+	(229, 'Can add item modifier group change', 58, 'add_itemmodifiergroupchange'),
+	(230, 'Can change item modifier group change', 58, 'change_itemmodifiergroupchange'),
+	(231, 'Can delete item modifier group change', 58, 'delete_itemmodifiergroupchange'),
+	(232, 'Can view item modifier group change', 58, 'view_itemmodifiergroupchange'),
+	(233, 'Can add modifier', 59, 'add_modifier'),
+	(234, 'Can change modifier', 59, 'change_modifier'),
+	(235, 'Can delete modifier', 59, 'delete_modifier'),
+	(236, 'Can view modifier', 59, 'view_modifier'),
+	(237, 'Can add modifier change', 60, 'add_modifierchange'),
+	(238, 'Can change modifier change', 60, 'change_modifierchange'),
+	(239, 'Can delete modifier change', 60, 'delete_modifierchange'),
+	(240, 'Can view modifier change', 60, 'view_modifierchange'),
+	(241, 'Can add modifier group', 61, 'add_modifiergroup'),
+	(242, 'Can change modifier group', 61, 'change_modifiergroup'),
+	(243, 'Can delete modifier group', 61, 'delete_modifiergroup'),
+	(244, 'Can view modifier group', 61, 'view_modifiergroup'),
+	(245, 'Can add modifier group change', 62, 'add_modifiergroupchange'),
+	(246, 'Can change modifier group change', 62, 'change_modifiergroupchange'),
+	(247, 'Can delete modifier group change', 62, 'delete_modifiergroupchange'),
+	(248, 'Can view modifier group change', 62, 'view_modifiergroupchange'),
+	(249, 'Can add ordering settings', 63, 'add_orderingsettings'),
+	(250, 'Can change ordering settings', 63, 'change_orderingsettings'),
+	(251, 'Can delete ordering settings', 63, 'delete_orderingsettings'),
+	(252, 'Can view ordering settings', 63, 'view_orderingsettings'),
+	(253, 'Can add ordering settings change', 64, 'add_orderingsettingschange'),
+	(254, 'Can change ordering settings change', 64, 'change_orderingsettingschange'),
+	(255, 'Can delete ordering settings change', 64, 'delete_orderingsettingschange'),
+	(256, 'Can view ordering settings change', 64, 'view_orderingsettingschange'),
+	(257, 'Can add order slot', 65, 'add_orderslot'),
+	(258, 'Can change order slot', 65, 'change_orderslot'),
+	(259, 'Can delete order slot', 65, 'delete_orderslot'),
+	(260, 'Can view order slot', 65, 'view_orderslot'),
 	(261, 'Can add reservation', 66, 'add_reservation'),
 	(262, 'Can change reservation', 66, 'change_reservation'),
 	(263, 'Can delete reservation', 66, 'delete_reservation'),
@@ -4480,29 +4450,29 @@ INSERT INTO public.django_content_type VALUES
 	(40, 'accounts', 'oauthcode'),
 	(41, 'accounts', 'oauthgrant'),
 	(42, 'accounts', 'oauthtoken'),
-	(43, 'orders', 'menuupload'),
-	(44, 'orders', 'menu'),
-	(45, 'orders', 'menuchange'),
-	(46, 'orders', 'menucategory'),
-	(47, 'orders', 'menucategorychange'),
-	(48, 'orders', 'menuitem'),
-	(49, 'orders', 'menuitemchange'),
-	(50, 'orders', 'order'),
-	(51, 'orders', 'orderitem'),
-	(52, 'orders', 'ordernumber'),
-	(53, 'orders', 'dishphoto'),
-	(54, 'orders', 'chargerule'),
-	(55, 'orders', 'chargerulechange'),
-	(56, 'orders', 'itemmodifiergroup'),
-	(57, 'orders', 'itemmodifiergroupchange'),
-	(58, 'orders', 'modifier'),
-	(59, 'orders', 'modifierchange'),
-	(60, 'orders', 'modifiergroup'),
-	(61, 'orders', 'modifiergroupchange'),
-	(62, 'orders', 'orderingsettings'),
-	(63, 'orders', 'orderingsettingschange'),
-	(64, 'orders', 'orderslot'),
-	(65, 'orders', 'checkoutsession'),
+	(43, 'accounts', 'sandboxclock'),
+	(44, 'orders', 'menuupload'),
+	(45, 'orders', 'menu'),
+	(46, 'orders', 'menuchange'),
+	(47, 'orders', 'menucategory'),
+	(48, 'orders', 'menucategorychange'),
+	(49, 'orders', 'menuitem'),
+	(50, 'orders', 'menuitemchange'),
+	(51, 'orders', 'order'),
+	(52, 'orders', 'orderitem'),
+	(53, 'orders', 'ordernumber'),
+	(54, 'orders', 'dishphoto'),
+	(55, 'orders', 'chargerule'),
+	(56, 'orders', 'chargerulechange'),
+	(57, 'orders', 'itemmodifiergroup'),
+	(58, 'orders', 'itemmodifiergroupchange'),
+	(59, 'orders', 'modifier'),
+	(60, 'orders', 'modifierchange'),
+	(61, 'orders', 'modifiergroup'),
+	(62, 'orders', 'modifiergroupchange'),
+	(63, 'orders', 'orderingsettings'),
+	(64, 'orders', 'orderingsettingschange'),
+	(65, 'orders', 'orderslot'),
 	(66, 'reservations', 'reservation'),
 	(67, 'reservations', 'guestmail'),
 	(68, 'reservations', 'guestprofile'),
@@ -4615,83 +4585,80 @@ INSERT INTO public.django_migrations VALUES
 	(39, 'accounts', '0016_validate_webhook_scopes', now()),
 	(40, 'accounts', '0017_failed_deliveries', now()),
 	(41, 'accounts', '0018_oauthapp_oauthcode_oauthgrant_oauthtoken_and_more', now()),
-	(42, 'accounts', '0019_webhook_endpoint_grant', now()),
-	(43, 'accounts', '0020_api_key_data_access', now()),
-	(44, 'admin', '0001_initial', now()),
-	(45, 'admin', '0002_logentry_remove_auto_add', now()),
-	(46, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(47, 'payments', '0001_initial', now()),
-	(48, 'payments', '0002_functions_and_triggers', now()),
-	(49, 'payments', '0003_owners_and_receivers', now()),
-	(50, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(51, 'reservations', '0001_initial', now()),
-	(52, 'catalogue', '0001_initial', now()),
-	(53, 'catalogue', '0002_functions_and_triggers', now()),
-	(54, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(55, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
-	(56, 'catalogue', '0005_photo_imports', now()),
-	(57, 'catalogue', '0006_cuisine_tree', now()),
-	(58, 'catalogue', '0007_streets_and_postal_codes', now()),
-	(59, 'catalogue', '0008_bookings_without_offer', now()),
-	(60, 'catalogue', '0009_bookings_of_owners', now()),
-	(61, 'catalogue', '0010_hotels', now()),
-	(62, 'catalogue', '0011_degrees_of_attributes', now()),
-	(63, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
-	(64, 'catalogue', '0013_regions_of_markets', now()),
-	(65, 'catalogue', '0014_deposits', now()),
-	(66, 'catalogue', '0015_phone_contacts', now()),
-	(67, 'catalogue', '0016_phone_contact_index', now()),
-	(68, 'catalogue', '0017_menus_are_exported', now()),
-	(69, 'catalogue', '0018_claims', now()),
-	(70, 'catalogue', '0019_claim_proofs', now()),
-	(71, 'catalogue', '0020_restaurant_website_index', now()),
-	(72, 'mfa', '0001_initial', now()),
-	(73, 'mfa', '0002_authenticator_timestamps', now()),
-	(74, 'mfa', '0003_authenticator_type_uniq', now()),
-	(75, 'orders', '0001_initial', now()),
-	(76, 'orders', '0002_functions_and_triggers', now()),
-	(77, 'orders', '0003_allergens_and_photos', now()),
-	(78, 'orders', '0004_order_stages', now()),
-	(79, 'orders', '0005_order_lists', now()),
-	(80, 'orders', '0006_whole_orders', now()),
-	(81, 'orders', '0007_modifiers_on_one_menu', now()),
-	(82, 'orders', '0008_order_with_contact', now()),
-	(83, 'orders', '0009_board_settings', now()),
-	(84, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(85, 'orders', '0011_no_usdc_without_a_price', now()),
-	(86, 'orders', '0012_usdc_price_and_pauses', now()),
-	(87, 'orders', '0013_order_payments', now()),
-	(88, 'orders', '0014_validate_payments', now()),
-	(89, 'orders', '0015_orders_with_refund_due', now()),
-	(90, 'orders', '0016_ticket_claims', now()),
-	(91, 'orders', '0017_fold', now()),
-	(92, 'orders', '0018_menu_item_search', now()),
-	(93, 'orders', '0019_checkout_sessions', now()),
-	(94, 'payments', '0005_billing', now()),
-	(95, 'payments', '0006_payment_account', now()),
-	(96, 'payments', '0007_payments_of_account', now()),
-	(97, 'payments', '0008_refund_requests', now()),
-	(98, 'payments', '0009_open_refund_requests', now()),
-	(99, 'pghistory', '0001_initial', now()),
-	(100, 'pghistory', '0002_aggregateevent', now()),
-	(101, 'pghistory', '0003_auto_20201023_1636', now()),
-	(102, 'pghistory', '0004_auto_20220906_1625', now()),
-	(103, 'pghistory', '0005_events_middlewareevents', now()),
-	(104, 'pghistory', '0006_delete_aggregateevent', now()),
-	(105, 'pghistory', '0007_auto_20250421_0444', now()),
-	(106, 'reservations', '0002_functions_and_triggers', now()),
-	(107, 'reservations', '0003_holds', now()),
-	(108, 'reservations', '0004_validate_seatings', now()),
-	(109, 'reservations', '0005_seating_by_hold', now()),
-	(110, 'reservations', '0006_guest_mail_former', now()),
-	(111, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(112, 'reservations', '0008_branding', now()),
-	(113, 'reservations', '0009_terms_and_deposits', now()),
-	(114, 'reservations', '0010_language', now()),
-	(115, 'reservations', '0011_reservation_last_updated', now()),
-	(116, 'sessions', '0001_initial', now()),
-	(117, 'usersessions', '0001_initial', now());
-
+	(42, 'accounts', '0019_sandbox_clock', now()),
+	(43, 'admin', '0001_initial', now()),
+	(44, 'admin', '0002_logentry_remove_auto_add', now()),
+	(45, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(46, 'payments', '0001_initial', now()),
+	(47, 'payments', '0002_functions_and_triggers', now()),
+	(48, 'payments', '0003_owners_and_receivers', now()),
+	(49, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(50, 'reservations', '0001_initial', now()),
+	(51, 'catalogue', '0001_initial', now()),
+	(52, 'catalogue', '0002_functions_and_triggers', now()),
+	(53, 'catalogue', '0003_suppliers_and_reasons', now()),
+	(54, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(55, 'catalogue', '0005_photo_imports', now()),
+	(56, 'catalogue', '0006_cuisine_tree', now()),
+	(57, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(58, 'catalogue', '0008_bookings_without_offer', now()),
+	(59, 'catalogue', '0009_bookings_of_owners', now()),
+	(60, 'catalogue', '0010_hotels', now()),
+	(61, 'catalogue', '0011_degrees_of_attributes', now()),
+	(62, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
+	(63, 'catalogue', '0013_regions_of_markets', now()),
+	(64, 'catalogue', '0014_deposits', now()),
+	(65, 'catalogue', '0015_phone_contacts', now()),
+	(66, 'catalogue', '0016_phone_contact_index', now()),
+	(67, 'catalogue', '0017_menus_are_exported', now()),
+	(68, 'catalogue', '0018_claims', now()),
+	(69, 'catalogue', '0019_claim_proofs', now()),
+	(70, 'catalogue', '0020_restaurant_website_index', now()),
+	(71, 'mfa', '0001_initial', now()),
+	(72, 'mfa', '0002_authenticator_timestamps', now()),
+	(73, 'mfa', '0003_authenticator_type_uniq', now()),
+	(74, 'orders', '0001_initial', now()),
+	(75, 'orders', '0002_functions_and_triggers', now()),
+	(76, 'orders', '0003_allergens_and_photos', now()),
+	(77, 'orders', '0004_order_stages', now()),
+	(78, 'orders', '0005_order_lists', now()),
+	(79, 'orders', '0006_whole_orders', now()),
+	(80, 'orders', '0007_modifiers_on_one_menu', now()),
+	(81, 'orders', '0008_order_with_contact', now()),
+	(82, 'orders', '0009_board_settings', now()),
+	(83, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(84, 'orders', '0011_no_usdc_without_a_price', now()),
+	(85, 'orders', '0012_usdc_price_and_pauses', now()),
+	(86, 'orders', '0013_order_payments', now()),
+	(87, 'orders', '0014_validate_payments', now()),
+	(88, 'orders', '0015_orders_with_refund_due', now()),
+	(89, 'orders', '0016_ticket_claims', now()),
+	(90, 'orders', '0017_fold', now()),
+	(91, 'orders', '0018_menu_item_search', now()),
+	(92, 'payments', '0005_billing', now()),
+	(93, 'payments', '0006_payment_account', now()),
+	(94, 'payments', '0007_payments_of_account', now()),
+	(95, 'payments', '0008_refund_requests', now()),
+	(96, 'payments', '0009_open_refund_requests', now()),
+	(97, 'pghistory', '0001_initial', now()),
+	(98, 'pghistory', '0002_aggregateevent', now()),
+	(99, 'pghistory', '0003_auto_20201023_1636', now()),
+	(100, 'pghistory', '0004_auto_20220906_1625', now()),
+	(101, 'pghistory', '0005_events_middlewareevents', now()),
+	(102, 'pghistory', '0006_delete_aggregateevent', now()),
+	(103, 'pghistory', '0007_auto_20250421_0444', now()),
+	(104, 'reservations', '0002_functions_and_triggers', now()),
+	(105, 'reservations', '0003_holds', now()),
+	(106, 'reservations', '0004_validate_seatings', now()),
+	(107, 'reservations', '0005_seating_by_hold', now()),
+	(108, 'reservations', '0006_guest_mail_former', now()),
+	(109, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(110, 'reservations', '0008_branding', now()),
+	(111, 'reservations', '0009_terms_and_deposits', now()),
+	(112, 'reservations', '0010_language', now()),
+	(113, 'reservations', '0011_reservation_last_updated', now()),
+	(114, 'sessions', '0001_initial', now()),
+	(115, 'usersessions', '0001_initial', now());
 
 
 
@@ -4789,7 +4756,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 135, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 117, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 115, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -4893,6 +4860,8 @@ ALTER TABLE ONLY public.accounts_pushdevice
     ADD CONSTRAINT accounts_pushdevice_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.accounts_recordcount
     ADD CONSTRAINT accounts_recordcount_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.accounts_sandboxclock
+    ADD CONSTRAINT accounts_sandboxclock_pkey PRIMARY KEY (venue_id);
 ALTER TABLE ONLY public.accounts_savedfilter
     ADD CONSTRAINT accounts_savedfilter_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.accounts_staffaccess
@@ -5093,10 +5062,6 @@ ALTER TABLE ONLY public.orders_chargerule
     ADD CONSTRAINT orders_chargerule_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_chargerulechange
     ADD CONSTRAINT orders_chargerulechange_pkey PRIMARY KEY (pgh_id);
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_order_id_key UNIQUE (order_id);
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_dishphoto
     ADD CONSTRAINT orders_dishphoto_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_itemmodifiergroup
@@ -5306,9 +5271,7 @@ CREATE INDEX accounts_venue_account_id_b700473d ON public.accounts_venue USING b
 CREATE INDEX accounts_venuechange_account_id_1880ec74 ON public.accounts_venuechange USING btree (account_id);
 CREATE INDEX accounts_venuechange_pgh_obj_id_45b7b559 ON public.accounts_venuechange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookdelivery_event_id_ff7f0aaa ON public.accounts_webhookdelivery USING btree (event_id);
-CREATE INDEX accounts_webhookendpoint_grant_id_1a4627a4 ON public.accounts_webhookendpoint USING btree (grant_id);
 CREATE INDEX accounts_webhookendpoint_venue_id_dff65153 ON public.accounts_webhookendpoint USING btree (venue_id);
-CREATE INDEX accounts_webhookendpointchange_grant_id_e2253d7a ON public.accounts_webhookendpointchange USING btree (grant_id);
 CREATE INDEX accounts_webhookendpointchange_pgh_obj_id_e705f5c0 ON public.accounts_webhookendpointchange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookendpointchange_venue_id_30a25925 ON public.accounts_webhookendpointchange USING btree (venue_id);
 CREATE INDEX agreed_deposit_held ON public.reservations_agreedterms USING btree (reservation_id) WHERE ((deposit_state)::text = 'held'::text);
@@ -5371,8 +5334,6 @@ CREATE INDEX catalogue_source_key_f2a0e793_like ON public.catalogue_source USING
 CREATE INDEX catalogue_sourcerecord_restaurant_id_e3db45c0 ON public.catalogue_sourcerecord USING btree (restaurant_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59 ON public.catalogue_sourcerecord USING btree (source_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59_like ON public.catalogue_sourcerecord USING btree (source_id varchar_pattern_ops);
-CREATE INDEX checkout_session_by_expiry ON public.orders_checkoutsession USING btree (expires_at);
-CREATE INDEX checkout_session_placed ON public.orders_checkoutsession USING btree (updated_at) WHERE ((state)::text = 'placed'::text);
 CREATE INDEX claim_oldest_of_state ON public.catalogue_restaurantclaim USING btree (state, created_at);
 CREATE INDEX delivery_due ON public.accounts_webhookdelivery USING btree (next_attempt_at) WHERE ((state)::text = 'pending'::text);
 CREATE INDEX delivery_due_of_endpoint ON public.accounts_webhookdelivery USING btree (endpoint_id, next_attempt_at) WHERE ((state)::text = 'pending'::text);
@@ -5429,7 +5390,6 @@ CREATE INDEX order_with_contact ON public.orders_order USING btree (created_at) 
 CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USING btree (venue_id);
 CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
 CREATE INDEX orders_chargerulechange_venue_id_953bfde5 ON public.orders_chargerulechange USING btree (venue_id);
-CREATE INDEX orders_checkoutsession_venue_id_f620bb4c ON public.orders_checkoutsession USING btree (venue_id);
 CREATE INDEX orders_itemmodifiergroup_group_id_4e412be5 ON public.orders_itemmodifiergroup USING btree (group_id);
 CREATE INDEX orders_itemmodifiergroup_menu_id_d432a193 ON public.orders_itemmodifiergroup USING btree (menu_id);
 CREATE INDEX orders_itemmodifiergroupchange_group_id_2ffedaf9 ON public.orders_itemmodifiergroupchange USING btree (group_id);
@@ -5588,7 +5548,6 @@ CREATE TRIGGER insights_added AFTER INSERT ON public.catalogue_insight REFERENCI
 CREATE TRIGGER insights_changed AFTER UPDATE ON public.catalogue_insight REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.render_related_restaurants();
 CREATE TRIGGER landmark_removals AFTER DELETE ON public.catalogue_landmark REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_removals('landmarks', 'lm');
 CREATE TRIGGER landmark_updated_at BEFORE UPDATE ON public.catalogue_landmark FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
-CREATE TRIGGER oauth_grant_revoked AFTER UPDATE OF revoked_at ON public.accounts_oauthgrant FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.disable_endpoints_of_grant();
 CREATE TRIGGER orders_added AFTER INSERT ON public.orders_order REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_changed AFTER UPDATE ON public.orders_order REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_removed AFTER DELETE ON public.orders_order REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
@@ -5602,7 +5561,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS '
 CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_38770();
 COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS '42a72c1a707d4242e7122f5833973d6266c32b09';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
-COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS 'fe58963fa5442a4cbe4ee49f471b6fd7cc251b06';
+COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
 CREATE TRIGGER pgtrigger_added_insert_446fe AFTER INSERT ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_446fe();
 COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3ec30cd99d24c62d9f01fae510ffbba367b93ed';
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
@@ -5620,7 +5579,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_b6f33 ON public.orders_menu IS 'd56d65
 CREATE TRIGGER pgtrigger_added_insert_c0b37 AFTER INSERT ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_c0b37();
 COMMENT ON TRIGGER pgtrigger_added_insert_c0b37 ON public.accounts_venue IS '6a8c3916aaf19118a548851b1b1c28bc8f2c304e';
 CREATE TRIGGER pgtrigger_added_insert_d3b8e AFTER INSERT ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_d3b8e();
-COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS 'fc5e592a8c55d2b485f008b016043e8747e82ae7';
+COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS '4347d4015cff13df422e11a7b8861acb3b08236d';
 CREATE TRIGGER pgtrigger_added_insert_f0184 AFTER INSERT ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f0184();
 COMMENT ON TRIGGER pgtrigger_added_insert_f0184 ON public.accounts_membership IS '84fece4c55539ecca821a59d00461d4e0c0b5fb7';
 CREATE TRIGGER pgtrigger_added_insert_f157e AFTER INSERT ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f157e();
@@ -5633,8 +5592,8 @@ CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_me
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
 COMMENT ON TRIGGER pgtrigger_changed_update_3232a ON public.reservations_serviceperiod IS '4a87673735c40c6ed4ef29f4b28c2782e1e3b268';
-CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.has_data_access IS DISTINCT FROM new.has_data_access) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
-COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '83c72f09fb3fb37703a926b3b669793b06b5b433';
+CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
+COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '589168f74d5f1be362acd1547638823df93245e5';
 CREATE TRIGGER pgtrigger_changed_update_70c53 AFTER UPDATE ON public.orders_itemmodifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_70c53();
 COMMENT ON TRIGGER pgtrigger_changed_update_70c53 ON public.orders_itemmodifiergroup IS '01fb7d63d5d39dfbcf078e2f3482397416943d23';
 CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_venue FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_74b9e();
@@ -5643,8 +5602,8 @@ CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
 CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR (old.sold_out_until IS DISTINCT FROM new.sold_out_until) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
 COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS '416e2ff16fbdb6effd6cac38632f7146447d6434';
-CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.grant_id IS DISTINCT FROM new.grant_id) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
-COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '0a3c9159b754651ac40e7d01016b18fefb9fb4ab';
+CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
+COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '61a2dd0b311a6522442495aa09f86b1561d54da7';
 CREATE TRIGGER pgtrigger_changed_update_a8d1a AFTER UPDATE ON public.orders_chargerule FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_a8d1a();
 COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS 'b29d36ae6b3929d7bd5ae5c8e091aa7277806a4f';
 CREATE TRIGGER pgtrigger_changed_update_ad2ed AFTER UPDATE ON public.reservations_closure FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ad2ed();
@@ -5672,7 +5631,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_42aee ON public.orders_modifier IS '
 CREATE TRIGGER pgtrigger_removed_delete_4eb07 AFTER DELETE ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_4eb07();
 COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '5a43753a1709cfe13dc7f6276deb32d67e2ce749';
 CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_523dc();
-COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '55d3aa9429c2072acb1dd5e0fe42d84ef85d1143';
+COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
 COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '9833e34c53a0d13296d2d0a6b243979c82894341';
 CREATE TRIGGER pgtrigger_removed_delete_9ed64 AFTER DELETE ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_9ed64();
@@ -5686,7 +5645,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_d2b7c ON public.accounts_venue IS '0
 CREATE TRIGGER pgtrigger_removed_delete_d2fe0 AFTER DELETE ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2fe0();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d2fe0 ON public.accounts_membership IS 'bb522e2562c0f227550292200725938829d8f9fd';
 CREATE TRIGGER pgtrigger_removed_delete_d5bea AFTER DELETE ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d5bea();
-COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS '2a63361e623caeec574d9a023ee32727dcd7e37f';
+COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS 'dd7965221f902018dc01b98bd1f07f8be6484f02';
 CREATE TRIGGER pgtrigger_removed_delete_d66ae AFTER DELETE ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d66ae();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d66ae ON public.reservations_closure IS '53add195ae4124c163625f05471adc1ab5029a78';
 CREATE TRIGGER pgtrigger_removed_delete_eab81 AFTER DELETE ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_eab81();
@@ -5722,7 +5681,6 @@ CREATE TRIGGER touch_landmark AFTER INSERT OR DELETE OR UPDATE ON public.catalog
 CREATE TRIGGER venue_changed AFTER DELETE OR UPDATE ON public.accounts_venue FOR EACH STATEMENT EXECUTE FUNCTION public.count_api_key_change();
 CREATE TRIGGER version_removals AFTER DELETE ON public.catalogue_version REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_version_removals();
 CREATE TRIGGER version_updated_at BEFORE UPDATE ON public.catalogue_version FOR EACH ROW WHEN (((old.restaurant_id IS DISTINCT FROM new.restaurant_id) OR (old.version IS DISTINCT FROM new.version) OR (old.at IS DISTINCT FROM new.at) OR ((old.actor)::text IS DISTINCT FROM (new.actor)::text) OR ((old.kind)::text IS DISTINCT FROM (new.kind)::text) OR (old.patch IS DISTINCT FROM new.patch))) EXECUTE FUNCTION public.set_updated_at();
-CREATE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.grant_id IS NOT NULL) AND (new.grant_id IS NULL) AND (old.disabled_at IS NULL) AND (new.disabled_at IS NULL))) EXECUTE FUNCTION public.disable_endpoint_without_grant();
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.account_emailconfirmation
@@ -5781,6 +5739,8 @@ ALTER TABLE ONLY public.accounts_pushdevice
     ADD CONSTRAINT accounts_pushdevice_user_id_dda29fa8_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_recordcount
     ADD CONSTRAINT accounts_recordcount_venue_id_8c47b292_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.accounts_sandboxclock
+    ADD CONSTRAINT accounts_sandboxclock_venue_id_8e7f6e60_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_savedfilter
     ADD CONSTRAINT accounts_savedfilter_user_id_3251a328_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_staffaccess
@@ -5799,8 +5759,6 @@ ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdeli_endpoint_id_bf21cfff_fk_accounts_ FOREIGN KEY (endpoint_id) REFERENCES public.accounts_webhookendpoint(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdelivery_event_id_ff7f0aaa_fk_accounts_event_id FOREIGN KEY (event_id) REFERENCES public.accounts_event(id) DEFERRABLE INITIALLY DEFERRED;
-ALTER TABLE ONLY public.accounts_webhookendpoint
-    ADD CONSTRAINT accounts_webhookendp_grant_id_1a4627a4_fk_accounts_ FOREIGN KEY (grant_id) REFERENCES public.accounts_oauthgrant(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookendpoint
     ADD CONSTRAINT accounts_webhookendpoint_venue_id_dff65153_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.auth_group_permissions
@@ -5931,10 +5889,6 @@ ALTER TABLE ONLY public.orders_modifier
     ADD CONSTRAINT modifier_and_its_nested_group_on_one_menu FOREIGN KEY (nested_group_id, menu_id) REFERENCES public.orders_modifiergroup(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_chargerule
     ADD CONSTRAINT orders_chargerule_venue_id_db4dce03_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_order_id_6dd06e66_fk_orders_order_id FOREIGN KEY (order_id) REFERENCES public.orders_order(id) DEFERRABLE INITIALLY DEFERRED;
-ALTER TABLE ONLY public.orders_checkoutsession
-    ADD CONSTRAINT orders_checkoutsession_venue_id_f620bb4c_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_itemmodifiergroup
     ADD CONSTRAINT orders_itemmodifierg_group_id_4e412be5_fk_orders_mo FOREIGN KEY (group_id) REFERENCES public.orders_modifiergroup(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_itemmodifiergroup

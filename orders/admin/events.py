@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 
 from accounts.api_keys.authentication import get_staff_actor
 from orders.menu import editing
@@ -21,7 +20,7 @@ NO_ROW = UUID(int=0)
 def record_updated(request: HttpRequest, menus: Iterable[UUID]) -> None:
     """Store `menu.updated` for each menu, in the transaction of the change."""
     for menu in Menu.objects.filter(pk__in=set(menus)).select_related("venue"):
-        editing.record_updated(menu, actor=get_staff_actor(request), now=timezone.now())
+        editing.record_updated(menu, actor=get_staff_actor(request), now=menu.venue.now())
 
 
 class MenuEventsAdmin(admin.ModelAdmin[Any]):

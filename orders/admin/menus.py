@@ -208,13 +208,13 @@ class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeT
         lock_menus(Menu.objects.filter(pk=obj.menu_id))
         rows, actor = MenuItem.objects.filter(pk=obj.pk), get_staff_actor(request)
         list(rows.select_for_update().values_list("pk"))
-        with stock.recording_sold_out(rows, actor=actor, now=timezone.now()):
+        with stock.recording_sold_out(rows, actor=actor, now=obj.menu.venue.now()):
             super().save_model(request, obj, form, change)
         if isinstance(form, MenuItemForm):
             form.save_photo(actor=actor)
 
     def delete_model(self, request: HttpRequest, obj: MenuItem) -> None:
-        editing.delete(obj, actor=get_staff_actor(request), now=timezone.now())
+        editing.delete(obj, actor=get_staff_actor(request), now=obj.menu.venue.now())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         with transaction.atomic():
@@ -271,7 +271,7 @@ class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeT
 
     @admin.display(description="Sold out", boolean=True)
     def is_sold_out(self, item: MenuItem) -> bool:
-        return item.get_sold_out_until(timezone.now().astimezone(zone(item.menu.venue.timezone))) is not None
+        return item.get_sold_out_until(item.menu.venue.now().astimezone(zone(item.menu.venue.timezone))) is not None
 
     @confirmed_action(
         "Sold out today",

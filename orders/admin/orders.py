@@ -12,7 +12,6 @@ from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import get_staff_actor
@@ -143,7 +142,7 @@ class OrderAdmin(LargeTableAdmin):
     def save_model(self, request: HttpRequest, obj: Order, form: OrderForm, change: bool) -> None:
         if "delivery_address" in form.changed_data:
             commands.change_delivery_address(
-                obj, obj.delivery_address, now=timezone.now(), actor=get_staff_actor(request)
+                obj, obj.delivery_address, now=obj.venue.now(), actor=get_staff_actor(request)
             )
 
     before_tax = amount_column("subtotal", "Subtotal")
@@ -237,7 +236,7 @@ class OrderAdmin(LargeTableAdmin):
     )
     def reopen(self, request: HttpRequest, queryset: Orders) -> None:
         def reopen(order: Order) -> str:
-            commands.reopen_order(order, now=timezone.now(), actor=get_staff_actor(request))
+            commands.reopen_order(order, now=order.venue.now(), actor=get_staff_actor(request))
             return f"{order} was reopened."
 
         run_on_each(self, request, queryset.with_items(), reopen)
@@ -249,7 +248,7 @@ class OrderAdmin(LargeTableAdmin):
         actor = get_staff_actor(request)
 
         def change(order: Order) -> str:
-            commands.change_status(order, status, now=timezone.now(), actor=actor, because=because)
+            commands.change_status(order, status, now=order.venue.now(), actor=actor, because=because)
             return f"{order} was {status.value}."
 
         run_on_each(self, request, queryset.with_items(), change)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 
@@ -68,7 +67,7 @@ class MenuViewSet(StrictViewSet[Menu]):
         menu is published, orders contain only its dishes, at its prices. A venue without a menu has no categories.
         """
         with read_snapshot():
-            content, etag = render_menu(get_request_venue(request), now=timezone.now())
+            content, etag = render_menu(get_request_venue(request), now=get_request_venue(request).now())
         return conditional_requests.conditional_response(request, content, etag=etag)
 
     @extend_schema(
@@ -95,7 +94,8 @@ class MenuViewSet(StrictViewSet[Menu]):
         params = parser.parse_query(request, ("dry_run",))
         is_dry_run = parse_choice(params, "dry_run", ("true", "false")) == "true"
         document = menu_serializers.MenuDocument.read(json_body(request, limit=MAX_BODY_BYTES))
-        venue, now = get_request_venue(request), timezone.now()
+        venue = get_request_venue(request)
+        now = venue.now()
         tags = conditional_requests.if_match_tags(request)
         if is_dry_run:
             changes, etag = replacement.preview(venue, document, tags=tags, now=now)
@@ -133,7 +133,8 @@ class MenuItemViewSet(StrictViewSet[MenuItem]):
         """Sets what the body names and nothing else. `stock` is the number of portions left from now on: orders that
         come later take theirs from it.
         """
-        venue, now = get_request_venue(request), timezone.now()
+        venue = get_request_venue(request)
+        now = venue.now()
         ref = find_ref(venue, id)
         if ref is None:
             raise NotFound("There is no such dish.")

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -114,7 +113,8 @@ class OrderViewSet(StrictViewSet[Order]):
         params = parser.parse_query(request, (*OrderFilter.base_filters, *self.page_parameters))
         filters = {name: value for name, value in params.items() if name not in self.page_parameters}
         page = page_number.parse_page(params)
-        venue, now = get_request_venue(request), timezone.now()
+        venue = get_request_venue(request)
+        now = venue.now()
         cursors = order_json.cursors_of(venue, filters)
         if "cursor" in params:
             if "page" in params:
@@ -155,7 +155,7 @@ class OrderViewSet(StrictViewSet[Order]):
     def place(self, request: Request) -> HttpResponse:
         body = serializers.NewOrder.read(json_body(request))
         record = commands.place_order(
-            get_request_venue(request), now=timezone.now(), actor=get_key_actor(request), **body
+            get_request_venue(request), now=get_request_venue(request).now(), actor=get_key_actor(request), **body
         )
         response = self.respond(record, status.HTTP_201_CREATED)
         response["Location"] = public_url(f"{request.path.rstrip('/')}/{record['id']}")
@@ -196,7 +196,7 @@ class OrderViewSet(StrictViewSet[Order]):
         commands.change_status(
             order,
             body["status"],
-            now=timezone.now(),
+            now=get_request_venue(request).now(),
             actor=get_key_actor(request),
             versions=conditional_requests.if_match_versions(request),
         )
@@ -221,7 +221,7 @@ class OrderViewSet(StrictViewSet[Order]):
         commands.change_stage(
             order,
             serializers.NewStage.read(json_body(request))["stage"],
-            now=timezone.now(),
+            now=get_request_venue(request).now(),
             actor=get_key_actor(request),
             versions=conditional_requests.if_match_versions(request),
         )

@@ -207,8 +207,8 @@ def get_station(request: HttpRequest) -> str:
 
 def build_context(request: PageRequest) -> dict[str, Any]:
     """The columns; of `?station=grill` only the orders to do with a line of it, and these lines."""
-    now = timezone.now()
     venue = request.access.venue
+    now = venue.now()
     station = get_station(request)
     day = board.read_board(venue, now=now, station=station)
     pending = [Card(order, now, day.settings, station) for order in day.pending.orders]
@@ -257,7 +257,7 @@ def poll_columns(request: HttpRequest, *, venue: str) -> HttpResponse:
 def render_columns(request: PageRequest) -> HttpResponse:
     """Render the current columns; 204 if they have not changed, also for our own staff."""
     seen = request.GET.get("seen")
-    if seen and seen == board.read_stamp(request.access.venue, now=timezone.now()):
+    if seen and seen == board.read_stamp(request.access.venue, now=request.access.venue.now()):
         return HttpResponse(status=204)
     return render(request, "orders/board_columns.html", build_context(request))
 
@@ -308,7 +308,7 @@ def undo_stage(request: PageRequest) -> HttpResponse:
         commands.change_stage(
             order,
             match["stage"],
-            now=timezone.now(),
+            now=request.access.venue.now(),
             actor=request.access.actor,
             versions={int(match["version"])},
             moves_back=True,
@@ -339,7 +339,7 @@ def apply_action(
 
     A stage is set only if the order still has this version.
     """
-    now = timezone.now()
+    now = order.venue.now()
     try:
         if verb in STAGE_VERBS:
             versions = None if version is None else {version}

@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -46,7 +45,7 @@ FOLDED_FIELDS = {
 def build_context(request: PageRequest, message: str = "", opened: UUID | None = None) -> dict[str, Any]:
     """Return the context of the menu templates, with the actions of the row `opened` in view. Three queries."""
     venue = request.access.venue
-    at = timezone.now().astimezone(zone(venue.timezone))
+    at = venue.now().astimezone(zone(venue.timezone))
     ordered = MenuItem.objects.order_by("position", "name", "id")
     categories = MenuCategory.objects.filter(menu__venue=venue).order_by("position", "name", "id")
     rows = []
@@ -95,7 +94,7 @@ def set_published(request: PageRequest) -> HttpResponse:
     venue = request.access.venue
     is_published = request.POST.get("to") == "published"
     try:
-        editing.set_published(venue, is_published=is_published, actor=request.access.actor, now=timezone.now())
+        editing.set_published(venue, is_published=is_published, actor=request.access.actor, now=venue.now())
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
@@ -114,7 +113,7 @@ def get_row(request: PageRequest, kind: str, key: UUID) -> MenuItem | MenuCatego
 
 def change_item(request: PageRequest, item: Any, **changes: Any) -> None:
     rows = MenuItem.objects.filter(pk=item.pk)
-    change_items(rows, changes, actor=request.access.actor, now=timezone.now())
+    change_items(rows, changes, actor=request.access.actor, now=request.access.venue.now())
 
 
 def respond_updated(request: PageRequest, message: str, *, opened: UUID | None = None) -> HttpResponse:
@@ -138,7 +137,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     if not (clock := form.cleaned_data["until"]):
         change_item(request, item, is_sold_out=True)
         return respond_updated(request, _("%(dish)s is sold out today.") % {"dish": item.name})
-    at = timezone.now().astimezone(zone(request.access.venue.timezone))
+    at = request.access.venue.now().astimezone(zone(request.access.venue.timezone))
     day = at.date() if clock > at.time() else at.date() + timedelta(days=1)
     until = datetime.combine(day, clock, at.tzinfo)
     change_item(request, item, sold_out_until=until)
@@ -173,7 +172,7 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
 def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
     row = get_row(request, kind, key)
     up = request.POST.get("to") == "up"
-    if editing.move(row, up=up, actor=request.access.actor, now=timezone.now()):
+    if editing.move(row, up=up, actor=request.access.actor, now=request.access.venue.now()):
         message = _("%(name)s was moved up.") if up else _("%(name)s was moved down.")
     else:
         message = _("%(name)s is already first.") if up else _("%(name)s is already last.")
@@ -237,7 +236,7 @@ def try_save(form: Any, siblings: Any, *, actor: str) -> bool:
     try:
         with transaction.atomic():
             Menu.objects.select_for_update().get(pk=form.menu.pk)
-            row, now = form.instance, timezone.now()
+            row, now = form.instance, form.menu.venue.now()
             stored = type(row).objects.select_for_update().filter(pk=row.pk).values_list("pk")
             if not row._state.adding and not list(stored):
                 form.add_error(None, _("This was just deleted by another user or program."))
@@ -266,7 +265,7 @@ def delete(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "orders/menu_remove.html", {"row": row, "kind": kind})
     try:
-        editing.delete(row, actor=request.access.actor, now=timezone.now())
+        editing.delete(row, actor=request.access.actor, now=request.access.venue.now())
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:

@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -36,7 +35,7 @@ def upload(request: PageRequest) -> HttpResponse:
         try:
             content = file.read(csv_format.MAX_BYTES + 1)
             upload_row = import_file.store_upload(
-                request.access.venue, content=content, file_name=file.name, now=timezone.now()
+                request.access.venue, content=content, file_name=file.name, now=request.access.venue.now()
             )
         except ApiError as refusal:
             form.add_error("file", refusal.message)
@@ -59,7 +58,7 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
                 version=request.POST.get("version", ""),
                 removes_missing=removes,
                 actor=request.access.actor,
-                now=timezone.now(),
+                now=request.access.venue.now(),
             )
         except ApiError as refusal:
             messages.error(request, refusal.message)

@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -68,7 +67,7 @@ def try_save(form: Any, rows: Any, *, actor: str) -> bool:
         with transaction.atomic():
             form.save()
             rows.save_rows()
-            editing.record_updated(form.menu, actor=actor, now=timezone.now())
+            editing.record_updated(form.menu, actor=actor, now=form.menu.venue.now())
     except IntegrityError:
         form.add_error(None, _("The menu was just changed by another user. Check it and try again."))
         return False
@@ -82,7 +81,7 @@ def delete_group(request: PageRequest, *, key: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "orders/menu_remove.html", {"row": group, "kind": "group"})
     try:
-        editing.delete(group, actor=request.access.actor, now=timezone.now())
+        editing.delete(group, actor=request.access.actor, now=request.access.venue.now())
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:

@@ -10,7 +10,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
@@ -168,7 +168,7 @@ def render_order(
         "state": state,
         "kind": KINDS[order.fulfilment],
         "next_verb": get_next_verb(order),
-        "due": describe_due(order, now=timezone.now()) if order.status == Order.Status.PENDING else None,
+        "due": describe_due(order, now=request.access.venue.now()) if order.status == Order.Status.PENDING else None,
         "today": get_today(order.venue),
         "former_state": STATES[order.former_stage] if order.former_stage else "",
         "timeline": [format_history_line(event) for event in events[:200]],
@@ -263,7 +263,8 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
     address = form.cleaned_data["delivery_address"]
     if address != found.delivery_address:
         try:
-            commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
+            now = request.access.venue.now()
+            commands.change_delivery_address(found, address, now=now, actor=request.access.actor)
         except InvalidRequest as refusal:
             return redirect_to_order(request, found, False, refusal.message)
     saved, pickup = _("Delivery address saved."), _("Order %(number)s is now for pick-up.") % {"number": found.number}
@@ -279,14 +280,14 @@ def redirect_to_order(request: PageRequest, order: Order, is_done: bool, message
 def show_tiles(request: PageRequest) -> HttpResponse:
     """Render tiles of the overview: the counts of the order board, and the total of today's orders."""
     venue = request.access.venue
-    sums = board.sum_today(venue, now=timezone.now())
+    sums = board.sum_today(venue, now=venue.now())
     today = sums["today"]
     context = {
         "sums": sums,
         "today": today,
         "revenue": format_money(today["revenue"], venue.currency),
         "revenue_before": format_money(sums["a_week_before"]["revenue"], venue.currency),
-        "now": timezone.now(),
+        "now": venue.now(),
         "sees_sales": request.access.may(Right.SALES),
     }
     return render(request, "orders/overview_tile.html", context)

@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -51,7 +50,7 @@ def show_week(request: PageRequest) -> HttpResponse:
     if any(row.value for row in by_hour):
         chart = build_chart(_("Sales by hour today"), by_hour, format_value=format_value)
         # A part of a day is compared with the same part.
-        hour = timezone.now().astimezone(ZoneInfo(venue.timezone)).hour
+        hour = venue.now().astimezone(ZoneInfo(venue.timezone)).hour
         so_far = sum((value_of(sums) for at, sums in hours_before.items() if at <= hour), Decimal(0))
         charts.append(chart | {"before_so_far": format_value(so_far)})
     context = {

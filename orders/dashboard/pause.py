@@ -5,7 +5,6 @@ from datetime import timedelta
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -19,7 +18,8 @@ PAUSES = {"30": 30, "60": 60, "open": None}
 @page(Right.ORDERS, section="board", methods=("GET", "HEAD", "POST"))
 def pause_ordering(request: PageRequest) -> HttpResponse:
     """Show whether the ordering page takes orders (GET), pause it or continue (POST). API orders are not affected."""
-    venue, now = request.access.venue, timezone.now()
+    venue = request.access.venue
+    now = venue.now()
     settings = OrderingSettings.objects.filter(venue=venue).first()
     if request.method != "POST" or settings is None:
         context = {"settings": settings, "is_paused": settings is not None and settings.is_paused(now=now)}

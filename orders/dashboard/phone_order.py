@@ -12,7 +12,6 @@ import orjson
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import idempotency
@@ -167,7 +166,7 @@ def new_order(request: PageRequest) -> HttpResponse:
         return render_form(request, draft, problems=[problem], status=400)
     try:
         public_id = phone_orders.place_order(
-            venue, now=timezone.now(), actor=request.access.actor, token=draft.token, body=draft.body
+            venue, now=venue.now(), actor=request.access.actor, token=draft.token, body=draft.body
         )
     except (InvalidRequest, SlotUnavailable) as refusal:
         return render_form(request, draft, problems=refusal.details, status=400)
@@ -192,7 +191,7 @@ def choose_modifiers(request: PageRequest, draft: OrderDraft, target: str, *, is
     if item is None:
         return render_form(request, draft)
     published.venue, item.menu = venue, published
-    at = timezone.now().astimezone(ZoneInfo(venue.timezone))
+    at = venue.now().astimezone(ZoneInfo(venue.timezone))
     chosen: menu.Answers | None = None if line.modifiers is None else menu.ChosenBefore(line.modifiers)
     questions = menu.load_questions(item, request.POST if is_answered else chosen, times=[at])
     modifiers, is_valid = menu.read_answers(questions) if is_answered else ([], False)
@@ -212,7 +211,7 @@ def place_example_order(request: PageRequest) -> HttpResponse:
         raise Http404
     with errors_as_messages(request):
         public_id = phone_orders.place_order(
-            venue, now=timezone.now(), actor=request.access.actor, token=token, body=EXAMPLE_ORDER
+            venue, now=venue.now(), actor=request.access.actor, token=token, body=EXAMPLE_ORDER
         )
         order = Order.objects.of(venue).with_public_id(public_id).get()
         messages.success(request, _("Order %(number)s was placed.") % {"number": order.number})
@@ -233,7 +232,7 @@ def render_form(
     `questions` are those of the line with this number, which is being chosen.
     """
     venue = request.access.venue
-    now = timezone.now().astimezone(ZoneInfo(venue.timezone))
+    now = venue.now().astimezone(ZoneInfo(venue.timezone))
     published = Menu.objects.filter(venue=venue, is_published=True).first()
     dishes, total = phone_orders.search_dishes(published, query=draft.search.strip()) if published else ([], 0)
     context = {

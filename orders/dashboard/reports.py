@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
@@ -179,7 +178,7 @@ def list_dish_lines(dishes: Iterator[Dish], currency: str) -> Iterator[Sequence[
 
 
 def get_today(venue: Venue) -> date:
-    return board.get_midnight(venue.timezone, now=timezone.now()).date()
+    return board.get_midnight(venue.timezone, now=venue.now()).date()
 
 
 def list_presets(today: date) -> list[tuple[str, Period]]:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, time, timedelta
 from urllib.parse import urlencode
 
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -82,7 +81,7 @@ def describe_order(order: Order, venue: Venue) -> str:
     dishes = f"{lines[0].quantity} \N{MULTIPLICATION SIGN} {lines[0].name or lines[0].menu_item_id}" if lines else ""
     if len(lines) > 1:
         dishes += " " + _("+%(count)s more") % {"count": len(lines) - 1}
-    placed_at, now = (each.astimezone(zone(venue.timezone)) for each in (order.created_at, timezone.now()))
+    placed_at, now = (each.astimezone(zone(venue.timezone)) for each in (order.created_at, venue.now()))
     moment = date_format(placed_at, "H:i" if placed_at.date() == now.date() else "SHORT_DATETIME_FORMAT")
     return " \N{MIDDLE DOT} ".join(filter(None, [order.contact_name or order.customer_id, dishes, moment]))
 

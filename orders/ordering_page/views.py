@@ -18,7 +18,6 @@ from zoneinfo import ZoneInfo
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -227,7 +226,7 @@ def order(request: HttpRequest, venue: Venue, context: dict[str, Any]) -> HttpRe
         venue=venue,
         settings=open_settings,
         menu=published,
-        now=timezone.now(),
+        now=venue.now(),
         context=context,
         post=request.POST,
         items=basket.read(request.POST.get("basket", "[]")),
@@ -486,7 +485,7 @@ def render_checkout(
 @ordering_page("GET", "HEAD")
 def show_placed(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
     """Show the order and how far the kitchen is; the page reloads itself until the order is finished."""
-    now, zone = timezone.now(), ZoneInfo(venue.timezone)
+    now, zone = venue.now(), ZoneInfo(venue.timezone)
     order = links.find(token, venue=venue, now=now)
     order.venue = venue
     published = Menu.objects.filter(venue=venue, is_published=True).first()

@@ -166,7 +166,7 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
         return form
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
-        now, actor = timezone.now(), get_staff_actor(request)
+        now, actor = obj.venue.now(), get_staff_actor(request)
         if not change:
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
             commands.create_by_staff(obj, status=status, now=now, actor=actor)
@@ -205,7 +205,7 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     )
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         def offer(reservation: Reservation) -> str:
-            now = timezone.now()
+            now = reservation.venue.now()
             expires_at = waitlist.offer_table(reservation, actor=get_staff_actor(request), now=now)
             until = format_moment(expires_at, reservation.venue.timezone)
             is_emailed = can_email(reservation, GuestMail.Kind.OFFERED, now=now)
@@ -253,7 +253,7 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
 
     def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         def set_status(reservation: Reservation) -> str:
-            commands.set_status(reservation, status, now=timezone.now(), actor=get_staff_actor(request))
+            commands.set_status(reservation, status, now=reservation.venue.now(), actor=get_staff_actor(request))
             return f"{reservation} was {status.value}."
 
         run_on_each(self, request, queryset, set_status)
@@ -263,7 +263,7 @@ class ReservationAdmin(DomainErrorAdmin, LargeTableAdmin):
     ) -> None:
         def record(reservation: Reservation) -> str:
             was_no_show = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
-            check_in.record_arrival(reservation, arrival, actor=get_staff_actor(request), now=timezone.now())
+            check_in.record_arrival(reservation, arrival, actor=get_staff_actor(request), now=reservation.venue.now())
             return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if was_no_show else ''}"
 
         run_on_each(self, request, queryset, record)

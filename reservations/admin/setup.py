@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils import timezone
 
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
@@ -59,7 +58,7 @@ class TableAdmin(VenueRowAdmin):
 
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         if change and "name" in form.changed_data:
-            floor.rename(obj, now=timezone.now(), actor=get_staff_actor(request))
+            floor.rename(obj, now=obj.venue.now(), actor=get_staff_actor(request))
             return
         super().save_model(request, obj, form, change)
 

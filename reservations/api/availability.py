@@ -1,7 +1,6 @@
 """What is free at a venue."""
 
 from django.http import HttpResponse
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -58,7 +57,8 @@ class AvailabilityViewSet(StrictViewSet[Reservation]):
         """By the rule that creates reservations: a `free` time gets a table at once, `request` is decided by the
         staff, `waitlist` joins the waiting list, and `full` is refused. Nothing is held; a hold keeps a table.
         """
-        venue, now = get_request_venue(request), timezone.now()
+        venue = get_request_venue(request)
+        now = venue.now()
         params = parser.parse_query(request, ("date", "until", "party_size", "area"))
         missing = next((name for name in ("date", "party_size") if name not in params), None)
         if missing:

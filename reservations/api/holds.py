@@ -4,7 +4,6 @@ from functools import partial
 
 from django.db import transaction
 from django.http import HttpResponse
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -51,7 +50,8 @@ class HoldViewSet(StrictViewSet[Hold]):
     )
     def list(self, request: Request) -> HttpResponse:
         """All holds of the venue that have not ended, the soonest party first."""
-        found = holds.list_active(get_request_venue(request), now=timezone.now())
+        venue = get_request_venue(request)
+        found = holds.list_active(venue, now=venue.now())
         return Response({"data": serializers.HoldRecord(found, many=True).data})
 
     @extend_schema(
@@ -86,7 +86,7 @@ class HoldViewSet(StrictViewSet[Hold]):
                 party_size=values["party_size"],
                 area=choose_area(venue, values.get("area")),
                 minutes=values["minutes"],
-                now=timezone.now(),
+                now=venue.now(),
             )
             count_within_an_hour("holds", owner, limit=MAX_AN_HOUR, what="holds of a key")
         location = public_url(f"{request.path.rstrip('/')}/{hold.public_id}")
@@ -103,7 +103,8 @@ class HoldViewSet(StrictViewSet[Hold]):
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """404 if it has ended."""
-        hold = holds.find(get_request_venue(request), id, now=timezone.now())
+        venue = get_request_venue(request)
+        hold = holds.find(venue, id, now=venue.now())
         return Response(serializers.HoldRecord(hold).data)
 
     @extend_schema(
@@ -116,6 +117,7 @@ class HoldViewSet(StrictViewSet[Hold]):
     )
     def destroy(self, request: Request, id: str) -> HttpResponse:  # noqa: A002
         """The table is free again at once. The hold as it was; 404 if it has ended."""
-        hold = holds.find(get_request_venue(request), id, now=timezone.now())
+        venue = get_request_venue(request)
+        hold = holds.find(venue, id, now=venue.now())
         holds.release(hold)
         return Response(serializers.HoldRecord(hold).data)

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.utils import timezone
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -128,7 +127,8 @@ class ReservationViewSet(StrictViewSet[Reservation]):
             "updated_since": parse_by_field(params, "updated_since", MOMENT),
         }
         page = page_number.parse_page(params, default_limit=MAX_LIMIT)
-        venue, now = get_request_venue(request), timezone.now()
+        venue = get_request_venue(request)
+        now = venue.now()
         cursors = serializers.cursors_of(venue, filters)
         if "cursor" in params:
             if "page" in params:
@@ -166,7 +166,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         venue, values = get_request_venue(request), serializers.NewReservation.read(json_body(request))
         reservation = commands.book(
             venue,
-            now=timezone.now(),
+            now=venue.now(),
             actor=get_key_actor(request),
             day=values.pop("date"),
             at=values.pop("time"),
@@ -249,8 +249,8 @@ class SingleReservationViewSet(ReservationViewSet):
         return self.apply(request, find(request, public_id), {"status": Reservation.Status.CANCELLED})
 
     def apply(self, request: Request, reservation: Reservation, changes: Mapping[str, Any]) -> HttpResponse:
-        versions = conditional_requests.if_match_versions(request)
-        commands.change(reservation, changes, versions=versions, now=timezone.now(), actor=get_key_actor(request))
+        versions, now = conditional_requests.if_match_versions(request), get_request_venue(request).now()
+        commands.change(reservation, changes, versions=versions, now=now, actor=get_key_actor(request))
         return self.respond(reservation)
 
 

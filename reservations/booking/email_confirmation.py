@@ -1,11 +1,12 @@
 """Online bookings that the guest has to confirm by a mailed link. Unconfirmed ones are cancelled."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import EventType
+from accounts.models import EventType, on_clock_of
 from reservations.booking import commands, table_assignment, terms, waitlist
 from reservations.models import InvalidTransition, Reservation
 from reservations.notifications import record_change
@@ -50,14 +51,16 @@ def confirm_email(reservation: Reservation, *, now: datetime) -> None:
             waitlist.schedule_offers(reservation.venue)
 
 
-def cancel_unconfirmed(*, now: datetime) -> int:
+def cancel_unconfirmed(*, now: datetime, venue: UUID | None = None) -> int:
     """Cancel the bookings whose deadline has passed, and return how many. Two queries if there are none.
+
+    Those of this venue, or of all without a clock of their own.
 
     A deadline that is further away than any was set while the clock was ahead: the guest gets the usual time from now.
     """
-    too_late = Reservation.objects.filter(confirm_by__gt=now + 2 * CONFIRMATION_PERIOD)
-    too_late.update(confirm_by=now + CONFIRMATION_PERIOD)
-    overdue = Reservation.objects.filter(confirm_by__lte=now).order_by("confirm_by", "id").select_related("venue")
+    unconfirmed = Reservation.objects.filter(on_clock_of(venue), confirm_by__isnull=False)
+    unconfirmed.filter(confirm_by__gt=now + 2 * CONFIRMATION_PERIOD).update(confirm_by=now + CONFIRMATION_PERIOD)
+    overdue = unconfirmed.filter(confirm_by__lte=now).order_by("confirm_by", "id").select_related("venue")
     return sum(cancel_if_unconfirmed(reservation, now=now) for reservation in overdue)
 
 

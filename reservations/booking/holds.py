@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from accounts.models import Venue
+from accounts.models import Venue, on_clock_of
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode
@@ -134,15 +134,18 @@ def list_active(venue: Venue, *, now: datetime) -> Sequence[Hold]:
     return list(holds.order_by("starts_at", "id"))
 
 
-def delete_expired(*, now: datetime) -> int:
+def delete_expired(*, now: datetime, venue: UUID | None = None) -> int:
     """Delete expired holds, offer their tables to waiting lists, and return of how many venues there were any.
+
+    Those of this venue, or of all without a clock of their own.
 
     A hold that lasts longer than any was made while the clock was ahead, and gets the longest time from now on.
     """
     longest = timedelta(minutes=MAX_MINUTES)
-    Hold.objects.filter(expires_at__gt=now + 2 * longest).update(created_at=now, expires_at=now + longest)
-    venues = Hold.objects.filter(expires_at__lte=now).order_by().values_list("venue", flat=True).distinct()
-    return sum(delete_expired_of(venue, now=now) for venue in venues)
+    holds = Hold.objects.filter(on_clock_of(venue))
+    holds.filter(expires_at__gt=now + 2 * longest).update(created_at=now, expires_at=now + longest)
+    venues = holds.filter(expires_at__lte=now).order_by().values_list("venue", flat=True).distinct()
+    return sum(delete_expired_of(key, now=now) for key in venues)
 
 
 def delete_expired_of(venue: UUID, *, now: datetime) -> bool:

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -151,7 +150,7 @@ def book(request: HttpRequest, venue: Venue) -> HttpResponse:
             form.booking_request(),
             form=form.cleaned_data["form"],
             address=client_network(request),
-            now=timezone.now(),
+            now=venue.now(),
         )
     except ApiError as refusal:
         if refusal.param in ("customer_email", "customer_phone", "customer_name"):
@@ -169,7 +168,7 @@ def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
     context = {
         "venue": venue,
         "reservation": reservation,
-        "state": permissions.guest_status(reservation, now=timezone.now()),
+        "state": permissions.guest_status(reservation, now=venue.now()),
         "day": format_day(reservation.date),
         "until": format_moment(deadline, venue.timezone) if deadline else "",
         "manage": online_booking.manage_link(reservation),
@@ -191,7 +190,7 @@ def render_choices(
     status: int = 200,
 ) -> HttpResponse:
     """Render the page for the query; invalid values are replaced by defaults, with a note."""
-    choices = load_choices(venue, query, now=timezone.now())
+    choices = load_choices(venue, query, now=venue.now())
     if choices.at and form is None and choices.day is not None:
         if choices.can_take:
             form = BookingForm(venue=venue, label_suffix="")
@@ -217,4 +216,4 @@ def form_token(venue: Venue, form: BookingForm | None, refusal: ApiError | None)
     submitted = str(form.data.get("form", "")) if form is not None and form.is_bound else ""
     if submitted and len(submitted) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):
         return submitted
-    return online_booking.new_form_token(venue, now=timezone.now())
+    return online_booking.new_form_token(venue, now=venue.now())

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -34,7 +33,7 @@ def can_undo(reservation: Reservation) -> bool:
 
 def cancel(request: PageRequest, booking: Reservation, command: Callable[..., Any], done: str) -> None:
     """Cancel by the command, and offer Undo on the next page, or show the error there."""
-    now = timezone.now()
+    now = request.access.venue.now()
     try:
         with transaction.atomic():
             table_assignment.lock_reservation(booking)
@@ -82,7 +81,7 @@ def restore(request: PageRequest, *, reservation: str) -> HttpResponse:
         return redirect_back(request, booking)
     run = partial(commands.undo_cancellation, booking, from_json(former), version=version)
     try:
-        run(mail=UUID(mail) if mail else None, now=timezone.now(), actor=request.access.actor)
+        run(mail=UUID(mail) if mail else None, now=request.access.venue.now(), actor=request.access.actor)
     except ApiError as refusal:
         messages.error(request, _("Not undone. %(reason)s") % {"reason": refusal.message})
         return redirect_back(request, booking)

@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -33,7 +32,7 @@ MAX_ARRIVALS = 8
 @page(Right.RESERVATIONS, section="day")
 def day(request: PageRequest) -> HttpResponse:
     """Show one day: a grid on large screens, a list on phones and in print."""
-    now = timezone.now()
+    now = request.access.venue.now()
     work, today = load_service_day(request.access.venue, parse_day(request.GET.get("day")), now=now)
     context = context_of(request, work, now=now)
     context |= {
@@ -48,7 +47,7 @@ def day(request: PageRequest) -> HttpResponse:
 @page(Right.RESERVATIONS, section="day")
 def live(request: PageRequest) -> HttpResponse:
     """Return the updated day, or 204 if it has not changed since the digest `seen`."""
-    now = timezone.now()
+    now = request.access.venue.now()
     work, _today = load_service_day(request.access.venue, parse_day(request.GET.get("day")), now=now)
     if request.GET.get("seen") == day_digest(work, now=now):
         return HttpResponse(status=204)
@@ -74,7 +73,8 @@ def context_of(request: PageRequest, work: ServiceDay, *, now: datetime) -> dict
 @page(Right.RESERVATIONS)
 def show_tile(request: PageRequest) -> HttpResponse:
     """Render tiles of the overview with today's covers, the next arrivals and pending requests."""
-    venue, now = request.access.venue, timezone.now()
+    venue = request.access.venue
+    now = venue.now()
     work = load_service_day(venue, None, now=now)[0]
     sheet, before = DaySheet.load(work, now=now), work.day - timedelta(days=7)
     covers_before = reports.sum_by_day(venue, before, before).get(before, reports.Covers()).covers
@@ -93,7 +93,8 @@ def show_tile(request: PageRequest) -> HttpResponse:
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def add_to_waitlist(request: PageRequest) -> HttpResponse:
     """Put a party on the waiting list, with the wait that staff quoted to it."""
-    venue, now = request.access.venue, timezone.now()
+    venue = request.access.venue
+    now = venue.now()
     reservation = Reservation(venue=venue)
     day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
     form = WaitlistForm(
@@ -114,7 +115,8 @@ def add_to_waitlist(request: PageRequest) -> HttpResponse:
 @page(Right.RESERVATIONS, section="day")
 def waitlist(request: PageRequest) -> HttpResponse:
     """List the waiting parties by date, in order of priority."""
-    venue, now = request.access.venue, timezone.now()
+    venue = request.access.venue
+    now = venue.now()
     rows: Any = (
         Reservation.objects.filter(waiting_list.IS_WAITLISTED, venue=venue, ends_at__gt=now)
         .annotate(is_unreached=waiting_list.has_undelivered_mail(now=now))

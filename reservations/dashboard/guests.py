@@ -7,7 +7,6 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -32,7 +31,8 @@ MAX_VISITS = 100
 @page(Right.GUESTS, section="guests")
 def guests(request: PageRequest) -> HttpResponse:
     """Search guests by name, email or phone; without a query, list those with a recent or upcoming reservation."""
-    now, venue = timezone.now(), request.access.venue
+    venue = request.access.venue
+    now = venue.now()
     query, hint, found = read_query(request), "", []
     if len(query) >= search.MIN_QUERY_LENGTH:
         found = search.search(venue, query, now=now)
@@ -57,7 +57,7 @@ def suggest(request: PageRequest) -> HttpResponse:
         # Stored numbers have the country code instead of the first zero of a national number.
         query = re.sub(r"^0(?!0)", "", query)
     is_long_enough = len(query) >= MIN_SUGGEST_LENGTH
-    found = search.search(request.access.venue, query, now=timezone.now()) if is_long_enough else []
+    found = search.search(request.access.venue, query, now=request.access.venue.now()) if is_long_enough else []
     context = {"found": found[:MAX_SUGGESTIONS], "venue": request.access.venue}
     return render(request, "reservations/guest_suggestions.html", context)
 
@@ -106,7 +106,7 @@ class NoteForm(forms.Form):
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Show a guest's statistics, notes and visits; a POST saves the note."""
-    now = timezone.now()
+    now = request.access.venue.now()
     booking, found = get_guest(request, reservation)
     profile = found.profile
     initial = {
@@ -146,7 +146,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Search the other guest and compare both (GET), then merge them (POST)."""
-    now = timezone.now()
+    now = request.access.venue.now()
     booking, found = get_guest(request, reservation)
     other_id = request.POST.get("other") or request.GET.get("other")
     query = read_query(request)
@@ -176,7 +176,9 @@ def split(request: PageRequest, *, reservation: str) -> HttpResponse:
     if away is None:
         raise Http404(_("There is no such guest."))
     away.venue = booking.venue
-    run_with_message(request, lambda: profiles.split(away, now=timezone.now()), _("The guests were separated."))
+    run_with_message(
+        request, lambda: profiles.split(away, now=request.access.venue.now()), _("The guests were separated.")
+    )
     return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
 
 
@@ -192,7 +194,7 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
                 found,
                 name=booking.customer_name,
                 typed=context["typed"],
-                now=timezone.now(),
+                now=request.access.venue.now(),
                 actor=request.access.actor,
             )
         except ApiError as refusal:
@@ -206,13 +208,15 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
         messages.success(request, message % {"count": count})
         return redirect("guests", venue=booking.venue.public_id)
     return render(
-        request, "reservations/guests_erase.html", context | {"statistics": found.statistics(now=timezone.now())}
+        request,
+        "reservations/guests_erase.html",
+        context | {"statistics": found.statistics(now=request.access.venue.now())},
     )
 
 
 @page(Right.GUESTS, section="guests")
 def download(request: PageRequest, *, reservation: str) -> HttpResponse:
     booking, found = get_guest(request, reservation)
-    answer = JsonResponse(erasure.export_guest(found, now=timezone.now()), json_dumps_params={"indent": 2})
+    answer = JsonResponse(erasure.export_guest(found, now=request.access.venue.now()), json_dumps_params={"indent": 2})
     answer["Content-Disposition"] = f'attachment; filename="guest-{booking.code}.json"'
     return answer

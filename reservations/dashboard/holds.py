@@ -6,7 +6,6 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -22,7 +21,7 @@ def release(request: PageRequest, *, hold: str) -> HttpResponse:
     """Release a hold, and return to the shown day. A hold that has ended in the meantime is only reported."""
     venue, day = request.access.venue, parse_day(request.POST.get("day"))
     try:
-        found = holds.find(venue, hold, now=timezone.now())
+        found = holds.find(venue, hold, now=venue.now())
         with transaction.atomic():
             # Holds have no events, and their rows are deleted: this entry says who released it.
             log_release(request, found)

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -45,7 +44,7 @@ class Period:
 
 def times_of(venue: Venue, day: date, party_size: int, chosen: time | None) -> dict[str, Any]:
     """Return the context of reservations/new_times.html. At most six queries."""
-    now = timezone.now()
+    now = venue.now()
     availability = DayAvailability.load(venue, day, now=now)
     upcoming = availability.upcoming_slots()
     # A party of a former day may be entered, too.
@@ -73,7 +72,8 @@ def new(request: PageRequest) -> HttpResponse:
     The parameters `day`, or `moment` as a Unix time, and `table` fill the form in. A POST with `show` shows the times
     of another day or party without JavaScript.
     """
-    venue, now = request.access.venue, timezone.now()
+    venue = request.access.venue
+    now = venue.now()
     names = list_table_names(venue)
     if "show" in request.POST:
         initial: dict[str, Any] = request.POST.dict() | {"tables": request.POST.getlist("tables")}
@@ -110,7 +110,7 @@ def initial_of(request: PageRequest, names: list[str]) -> dict[str, Any]:
     venue = request.access.venue
     moment, day = parse_moment(request.GET.get("moment")), parse_day(request.GET.get("day"))
     initial: dict[str, Any] = {
-        "date": day or local_today(venue, now=timezone.now()),
+        "date": day or local_today(venue, now=venue.now()),
         "party_size": DEFAULT_PARTY_SIZE,
         "is_confirmed": True,
     }

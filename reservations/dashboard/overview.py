@@ -4,7 +4,6 @@ from decimal import Decimal
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,7 +19,7 @@ from reservations.reports import Covers
 def show_week(request: PageRequest) -> HttpResponse:
     """Render the covers by day and hour beside those of the week before, and the no-shows. Three queries."""
     venue = request.access.venue
-    today = local_today(venue, now=timezone.now())
+    today = local_today(venue, now=venue.now())
     week = last_seven_days(today)
     days = reports.sum_by_day(venue, week[0] - WEEK, today)
     hours, hours_before = (reports.sum_by_hour(venue, day) for day in (today, today - WEEK))

@@ -11,7 +11,6 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -123,7 +122,7 @@ def render_form(
         status = 400
     if status == 200 or error:
         try:
-            ends_at, places = list_free_places(booking, day=day, at=at, now=timezone.now())
+            ends_at, places = list_free_places(booking, day=day, at=at, now=request.access.venue.now())
         except ApiError as refusal:
             status, error = 400, refusal.message
     choices = [
@@ -139,7 +138,7 @@ def render_form(
         "at": at,
         "slots": ServiceDay.load(booking.venue, day).slots,
         "has_tables": table_assignment.has_tables(booking.venue_id),
-        "can_notify": can_email(booking, GuestMail.Kind.CHANGED, now=timezone.now()),
+        "can_notify": can_email(booking, GuestMail.Kind.CHANGED, now=request.access.venue.now()),
         "error": error,
         "version": booking.version,
     }
@@ -153,7 +152,7 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
         return show_error(
             request, booking, " ".join(str(message) for errors in form.errors.values() for message in errors)
         )
-    values, now = form.cleaned_data, timezone.now()
+    values, now = form.cleaned_data, request.access.venue.now()
     is_undone = "undo" in request.POST
     before = {"day": f"{booking.date}", "time": f"{booking.time:%H:%M}", "tables": json.dumps(booking.tables)}
     mail_after = choose_mail_delay(request)

@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django_stubs_ext import StrPromise
@@ -88,7 +87,7 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     booking = get_reservation(request, reservation)
     is_partial = bool(request.htmx)  # type: ignore[attr-defined]
     template = "reservations/reservation_card.html" if is_partial else "reservations/reservation.html"
-    context = context_of(request, booking, now=timezone.now()) | {
+    context = context_of(request, booking, now=request.access.venue.now()) | {
         "is_partial": is_partial,
         # Where the steps lead back to.
         "back": "day" if is_partial else "",
@@ -96,7 +95,7 @@ def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     if not is_partial:
         context["undo"] = pop_undo(request)
         if context["sees_guests"]:
-            context["guest"] = summarize_guest(booking, now=timezone.now())
+            context["guest"] = summarize_guest(booking, now=request.access.venue.now())
     return render(request, template, context)
 
 
@@ -155,10 +154,10 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
         raise Http404
     if request.method != "POST":
         is_cancellation = name in CANCELLATIONS
-        can_notify = is_cancellation and can_email(booking, GuestMail.Kind.CANCELLED, now=timezone.now())
+        can_notify = is_cancellation and can_email(booking, GuestMail.Kind.CANCELLED, now=request.access.venue.now())
         context = {
             "reservation": booking,
-            "stage": stage_of(booking, now=timezone.now()),
+            "stage": stage_of(booking, now=request.access.venue.now()),
             "name": name,
             "back": request.GET.get("back", ""),
             "can_notify": can_notify,
@@ -171,7 +170,7 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
     if name in CANCELLATIONS:
         cancellation.cancel(request, booking, command, done)
         return redirect_back(request, booking)
-    run = partial(command, booking, now=timezone.now(), actor=request.access.actor)
+    run = partial(command, booking, now=request.access.venue.now(), actor=request.access.actor)
     if run_with_message(request, run, done) and name == "offer":
         until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
         if waitlist.can_mail_offers(booking):
@@ -215,7 +214,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
                 fresh,
                 **form.changes(),
                 mail_after=choose_mail_delay(request),
-                now=timezone.now(),
+                now=request.access.venue.now(),
                 actor=request.access.actor,
             )
         except ApiError as refusal:
@@ -224,7 +223,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
             messages.success(request, _("The reservation of %(guest)s was changed.") % {"guest": fresh.customer_name})
             return redirect("reservation", venue=fresh.venue.public_id, reservation=reservation)
     stored = get_reservation(request, reservation)
-    can_notify = can_email(stored, GuestMail.Kind.CHANGED, now=timezone.now())
+    can_notify = can_email(stored, GuestMail.Kind.CHANGED, now=request.access.venue.now())
     context = {"form": form, "reservation": stored, "can_notify": can_notify}
     return render(request, "reservations/reservation_edit.html", context, status=400 if form.errors else 200)
 
@@ -236,7 +235,8 @@ class WalkInForm(forms.Form):
 @page(Right.RESERVATIONS, section="day", methods=("POST",))
 def walk_in(request: PageRequest) -> HttpResponse:
     """Seat a walk-in party now at the best free table."""
-    venue, now = request.access.venue, timezone.now()
+    venue = request.access.venue
+    now = venue.now()
     form = WalkInForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Enter the number of guests, 1 to %(most)s.") % {"most": MAX_PARTY_SIZE})

@@ -2,7 +2,6 @@
 
 import re
 
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 
@@ -51,7 +50,7 @@ def find_guests(access: Access, text: str, limit: int) -> list[Hit]:
             build_venue_url("guest-of-venue", access, reservation=guest.public_id),
             ", ".join(guest.emails + guest.phones),
         )
-        for guest in search.search(access.venue, text, now=timezone.now())[:limit]
+        for guest in search.search(access.venue, text, now=access.venue.now())[:limit]
     ]
 
 

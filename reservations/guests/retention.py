@@ -34,14 +34,21 @@ def erasure_due_at(guest: Guest) -> datetime | None:
     return max(moment for moment in moments if moment) + timedelta(days=min(limits))
 
 
-def erase_expired_guests(*, now: datetime) -> int:
+def erase_expired_guests(*, now: datetime, venue: UUID | None = None) -> int:
     """Erase all guests whose retention is over, and return the number of reservations. Stops after MAX_RUN_S.
+
+    Those of this venue, or of all without a clock of their own.
 
     Each guest is one transaction, so interrupted and concurrent runs erase each guest once.
     """
     deadline, count = time.monotonic() + MAX_RUN_S, 0
     ends_at, key = datetime.min.replace(tzinfo=UTC), UUID(int=0)
-    limits: dict[str, Any] = {"now": now, "max_days": settings.GUEST_RETENTION_DAYS, "batch": BATCH_SIZE}
+    limits: dict[str, Any] = {
+        "now": now,
+        "max_days": settings.GUEST_RETENTION_DAYS,
+        "batch": BATCH_SIZE,
+        "venue": venue,
+    }
     while True:
         with connection.cursor() as cursor:
             cursor.execute(EXPIRED, limits | {"ends_at": ends_at, "id": key})

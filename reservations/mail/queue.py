@@ -9,6 +9,7 @@ import smtplib
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core import mail as django_mail
@@ -16,6 +17,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, transaction
 from django.db.models import Q
 
+from accounts.models import on_clock_of
 from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
 from reservations.mail import templates
@@ -35,15 +37,17 @@ MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 BATCH_SIZE = 20
 
 
-def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
+def send_due(*, now: datetime, venue: UUID | None = None, limit: int = BATCH_SIZE) -> bool:
     """Send due mail over one connection, and return whether more may be due. Four queries for each mail.
+
+    That of this venue, or of all without a clock of their own.
 
     Call it outside of transactions. If the mail server is unavailable it returns False at once.
     """
     regular, sandbox = django_mail.get_connection(), django_mail.get_connection(settings.SANDBOX_EMAIL_BACKEND)
     try:
         for _ in range(limit):
-            mail = claim(now=now)
+            mail = claim(now=now, venue=venue)
             if mail is None:
                 return False
             backend = sandbox if mail.reservation.venue.is_sandbox else regular
@@ -55,16 +59,21 @@ def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
 
 
 def requeue_ahead(*, now: datetime) -> int:
-    """Make mail due that was stored or leased while the clock was ahead; return how many. One query."""
+    """Make mail due that was stored or leased while the clock was ahead; return how many. One query.
+
+    Not that of venues with a clock of their own.
+    """
     is_too_late = Q(next_attempt_at__gt=now + 2 * RETRY_DELAYS[-1]) | Q(leased_until__gt=now + 2 * LEASE)
-    ahead = GuestMail.objects.filter(is_too_late, state=State.PENDING)
+    ahead = GuestMail.objects.filter(is_too_late, on_clock_of(None, path="reservation__venue"), state=State.PENDING)
     return ahead.update(next_attempt_at=now, leased_until=None)
 
 
-def claim(*, now: datetime) -> GuestMail | None:
+def claim(*, now: datetime, venue: UUID | None = None) -> GuestMail | None:
     """Lease the mail that has been due longest, with its reservation and venue; None if nothing is due."""
     with connection.cursor() as cursor:
-        cursor.execute(read_sql("reservations", "claim_guest_mail"), {"now": now, "until": now + LEASE})
+        cursor.execute(
+            read_sql("reservations", "claim_guest_mail"), {"now": now, "until": now + LEASE, "venue": venue}
+        )
         row = cursor.fetchone()
     loaded = ("reservation__venue__branding", "reservation__area", "reservation__agreed_terms")
     return GuestMail.objects.select_related(*loaded).get(pk=row[0]) if row else None
@@ -159,10 +168,13 @@ def close(backend: BaseEmailBackend) -> None:
         backend.close()
 
 
-def queue_reminders(*, now: datetime) -> int:
-    """Queue the reminders due within a day, enqueue the mail task; return how many. One statement for all venues."""
+def queue_reminders(*, now: datetime, venue: UUID | None = None) -> int:
+    """Queue the reminders due within a day, enqueue the mail task; return how many. One statement for all venues.
+
+    Those of this venue, or of all without a clock of their own.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(read_sql("reservations", "queue_reminders"), {"now": now})
+        cursor.execute(read_sql("reservations", "queue_reminders"), {"now": now, "venue": venue})
         count: int = cursor.rowcount
         if count:
             transaction.on_commit(enqueue_guest_mail)

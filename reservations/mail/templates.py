@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_stubs_ext import StrPromise
@@ -58,7 +58,9 @@ def build_in_current_language(mail: GuestMail) -> EmailMultiAlternatives:
         "closing": text["closing"],
         "venue": venue,
         "day": format_day(reservation.date),
-        "terms": terms.describe_agreed(reservation, getattr(reservation, "agreed_terms", None), now=timezone.now()),
+        "terms": terms.describe_agreed(
+            reservation, getattr(reservation, "agreed_terms", None), now=reservation.venue.now()
+        ),
         "differences": list_differences(mail.former, reservation) if mail.former else [],
         "area": one_line(reservation.area.name) if reservation.area else "",
         "reservation": reservation,

@@ -12,7 +12,6 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Venue
@@ -118,7 +117,7 @@ def run_command(request: HttpRequest, reservation: Reservation, command: Callabl
     """Run the command and redirect to the page, or show the page with its error."""
     token = links.token_of(reservation)
     try:
-        command(reservation, now=timezone.now())
+        command(reservation, now=reservation.venue.now())
     except ApiError as refusal:
         return show(request, links.find(token), refusal=refusal)
     return redirect("guest", token=token)
@@ -128,7 +127,7 @@ def show(
     request: HttpRequest, reservation: Reservation, *, template: str = "reservation", refusal: ApiError | None = None
 ) -> HttpResponse:
     """Render a page of the reservation: 410 if it is past, 409 with an error."""
-    now = timezone.now()
+    now = reservation.venue.now()
     state = permissions.guest_status(reservation, now=now)
     is_past = state == permissions.GuestStatus.PAST
     is_quoted = (
@@ -146,7 +145,7 @@ def show(
         "until": format_moment(until, reservation.venue.timezone) if until else "",
         "may_book_again": state == permissions.GuestStatus.CANCELLED and reservation.venue.is_bookable_online,
         "map_url": None if is_past else map_url(reservation.venue),
-        "terms": terms.describe_agreed(reservation, terms.find_agreed(reservation), now=timezone.now()),
+        "terms": terms.describe_agreed(reservation, terms.find_agreed(reservation), now=reservation.venue.now()),
         "error": refusal,
     } | load_changed(request.GET.get("changed", ""), reservation)
     if is_past:
@@ -182,7 +181,7 @@ def load_changed(token: str, reservation: Reservation) -> dict[str, Any]:
 @guest_page("GET", "HEAD", "POST", headers=CHANGE_HEADERS)
 def change(request: HttpRequest, reservation: Reservation) -> HttpResponse:
     """Choose another date, time, party size or area, or write requests (GET), then change the reservation (POST)."""
-    if permissions.guest_status(reservation, now=timezone.now()) not in permissions.CHANGEABLE_ONLINE:
+    if permissions.guest_status(reservation, now=reservation.venue.now()) not in permissions.CHANGEABLE_ONLINE:
         if request.method != "POST":
             return show(request, reservation)
         return show(request, reservation, refusal=permissions.TooLateToChange(str(permissions.TOO_LATE_TO_CHANGE)))
@@ -205,7 +204,7 @@ def change(request: HttpRequest, reservation: Reservation) -> HttpResponse:
         area = reservation.area.name if reservation.area else ""
         former = to_former(vars(reservation)) | {"area": area}
     try:
-        permissions.change(reservation, changes, now=timezone.now())
+        permissions.change(reservation, changes, now=reservation.venue.now())
     except ApiError as refusal:
         fresh = links.find(links.token_of(reservation))
         return render_change(request, fresh, query=request.POST, refusal=refusal, status=409)
@@ -233,7 +232,7 @@ def render_change(
     status: int = 200,
 ) -> HttpResponse:
     """Render the times that the party can have instead of its own; its own table counts as free."""
-    now = timezone.now()
+    now = reservation.venue.now()
     state = permissions.guest_status(reservation, now=now)
     if state not in permissions.CHANGEABLE_ONLINE:
         return show(request, reservation, refusal=refusal)
@@ -297,7 +296,7 @@ def load_change_choices(
 @guest_page("GET", "HEAD")
 def calendar(request: HttpRequest, reservation: Reservation) -> HttpResponse:
     """Download the calendar file; after the end of the reservation, the page that says so."""
-    if permissions.guest_status(reservation, now=timezone.now()) == permissions.GuestStatus.PAST:
+    if permissions.guest_status(reservation, now=reservation.venue.now()) == permissions.GuestStatus.PAST:
         return show(request, reservation)
     response = HttpResponse(calendar_file.build(reservation), content_type="text/calendar; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{calendar_file.FILE_NAME}"'

@@ -29,6 +29,7 @@ MANAGEMENT_CALLS = (
     *("get_availability", "create_hold", "list_holds", "get_hold", "release_hold"),
     *("create_reservation", "list_reservations", "get_reservation", "change_reservation", "cancel_reservation"),
     "list_events",
+    *("get_clock", "advance_clock"),
     *("create_webhook", "list_webhooks", "get_webhook", "change_webhook", "test_webhook", "list_webhook_deliveries"),
     *("resend_webhook_delivery", "resend_failed_webhook_deliveries", "rotate_webhook_secret", "delete_webhook"),
 )
@@ -126,7 +127,7 @@ def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def test_samples_run(web: str, settings: Settings, label: str) -> None:
     settings.PUBLIC_BASE_URL = web
     data_examples.make_restaurant()
-    venue = builders.venue(timezone="UTC", currency="EUR")
+    venue = builders.venue(timezone="UTC", currency="EUR", is_sandbox=True)
     builders.floor(venue)
     # Without a menu, the order of the example may have any item.
     key = builders.key(venue).text

@@ -62,6 +62,8 @@ def test_version_1_has_the_six_operations_of_the_contract_and_those_that_were_ad
         ("GET", "/api/v1/holds/{id}"),
         ("DELETE", "/api/v1/holds/{id}"),
         ("GET", "/api/v1/events"),
+        ("GET", "/api/v1/test/clock"),
+        ("POST", "/api/v1/test/clock"),
         ("GET", WEBHOOKS),
         ("POST", WEBHOOKS),
         *((method, f"{WEBHOOKS}/{{id}}") for method in ("GET", "PATCH", "DELETE")),

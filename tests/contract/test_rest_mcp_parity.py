@@ -57,7 +57,7 @@ def test_accept_is_ignored_for_there_is_only_json(operation: Operation, venue: V
 
 @pytest.mark.exhaustive
 @every_body
-def test_utf_8_json_is_read_however_its_type_is_written(operation: Operation, path: str, api: Client) -> None:
+def test_utf_8_json_is_read_however_its_type_is_written(operation: Operation, venue: Venue, api: Client) -> None:
     for kind in (
         "",
         "application/json",
@@ -65,7 +65,7 @@ def test_utf_8_json_is_read_however_its_type_is_written(operation: Operation, pa
         'Application/JSON;charset="UTF-8"',
         "application/json; version=1",
     ):
-        assert_served(operation, operation.send(api, path, content_type=kind))
+        assert_served(operation, operation.send(api, operation.path_of(venue), content_type=kind))
 
 
 @every_body

@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 from drf_spectacular.generators import EndpointEnumerator
 
-from accounts.models import Event, Venue
+from accounts.models import Event, SandboxClock, Venue
 from config import urls
 from framework.api.openapi import schema as openapi_schema
 from orders.models import Menu, MenuItem
@@ -44,6 +44,7 @@ TABLES = {
     "menu": "orders_menu",
     "orders": "orders_order",
     "reservations": "reservations_reservation",
+    "test": "accounts_sandboxclock",
     "webhooks": "accounts_webhookendpoint",
 }
 # The parameters without which an operation answers nothing.
@@ -88,6 +89,11 @@ class Operation:
         """Give the venue what the example needs."""
         if self.noun == "holds":
             builders.floor(venue)
+        if self.noun == "test":
+            venue.is_sandbox = True
+            venue.save(update_fields=["is_sandbox"])
+            # It goes only forwards.
+            SandboxClock.objects.filter(venue=venue).delete()
         if self.noun == "menu" and not Menu.objects.filter(venue=venue).exists():
             builders.menu(venue)
 

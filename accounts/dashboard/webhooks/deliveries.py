@@ -69,7 +69,7 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
         "current": urlencode(filters | ({"before": before} if before else {})),
         "newest": urlencode(filters),
         "is_first": not before,
-        "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], timezone.now()),
+        "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], endpoint.venue.now()),
         "max_searched": MAX_SEARCHED,
     }
 
@@ -114,7 +114,7 @@ def show_delivery(request: PageRequest, *, endpoint: str, delivery: UUID) -> Htt
         "delivery": row,
         "endpoint": row.endpoint,
         "body": json.dumps(json.loads(http_client.render_body(row.event)), indent=2, ensure_ascii=False),
-        "poll_s": get_poll_interval_s([row], timezone.now()),
+        "poll_s": get_poll_interval_s([row], request.access.venue.now()),
     }
     if request.headers.get("HX-Request") == "true":
         return render(request, "accounts/webhook_delivery_facts.html", context | {"is_partial": True})
@@ -125,7 +125,7 @@ def show_delivery(request: PageRequest, *, endpoint: str, delivery: UUID) -> Htt
 def resend(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
     row = get_delivery(request, endpoint, delivery)
     with errors_as_messages(request):
-        if endpoints.resend(row, now=timezone.now()):
+        if endpoints.resend(row, now=request.access.venue.now()):
             messages.success(request, _("%(event)s is being resent.") % {"event": row.event.public_id})
         else:
             messages.error(request, _("%(event)s is being sent right now.") % {"event": row.event.public_id})

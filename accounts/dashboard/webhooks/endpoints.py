@@ -152,7 +152,7 @@ def set_enabled(request: PageRequest, *, endpoint: str) -> HttpResponse:
     row = get_endpoint(request, endpoint)
     if request.POST.get("to") == "on":
         message = _("The endpoint is enabled.") if endpoints.enable(row) else _("The endpoint was already enabled.")
-    elif endpoints.disable(row, now=timezone.now()):
+    elif endpoints.disable(row, now=request.access.venue.now()):
         message = _("The endpoint is disabled. Pending deliveries are marked as failed; you can resend them.")
     else:
         message = _("The endpoint was already disabled.")
@@ -164,7 +164,7 @@ def set_enabled(request: PageRequest, *, endpoint: str) -> HttpResponse:
 def send_test_event(request: PageRequest, *, endpoint: str) -> HttpResponse:
     row = get_endpoint(request, endpoint)
     with errors_as_messages(request):
-        endpoints.send_test_event(row, actor=request.access.actor, now=timezone.now())
+        endpoints.send_test_event(row, actor=request.access.actor, now=request.access.venue.now())
         messages.success(request, _("A test event is being sent."))
     return redirect_to_endpoint(row, request)
 
@@ -178,7 +178,7 @@ def resend_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
         messages.error(request, _("Enter a date and a time. Nothing was resent."))
         return redirect_to_endpoint(row, request)
     with errors_as_messages(request):
-        number = endpoints.resend_failed(row, since=form.cleaned_data["since"], now=timezone.now())
+        number = endpoints.resend_failed(row, since=form.cleaned_data["since"], now=request.access.venue.now())
         text = ngettext("%(number)s delivery is being resent.", "%(number)s deliveries are being resent.", number)
         messages.success(request, text % {"number": number})
     return redirect_to_endpoint(row, request)

@@ -8,7 +8,7 @@ WHERE type LIKE %(record_type)s || '.%%'
 UNION ALL
 SELECT rec.id, 'it has no creation event'
 FROM {table} AS rec
-WHERE rec.created_at >= %(since)s AND NOT EXISTS (
+WHERE rec.created_at >= %(since)s + {ahead} AND NOT EXISTS (
     SELECT FROM accounts_event WHERE subject = rec.id AND type = %(record_type)s || '.created'
 )
 UNION ALL
@@ -19,5 +19,5 @@ CROSS JOIN LATERAL (
     SELECT record ->> 'status' AS status, (record ->> 'version')::bigint AS version
     FROM accounts_event WHERE subject = rec.id ORDER BY (record ->> 'version')::bigint DESC NULLS LAST LIMIT 1
 ) AS last
-WHERE rec.updated_at >= %(since)s
+WHERE rec.updated_at >= %(since)s + {ahead}
     AND (last.status, last.version) IS DISTINCT FROM (rec.status::text, rec.version::bigint)

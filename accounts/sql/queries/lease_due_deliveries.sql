@@ -8,7 +8,7 @@ WITH due AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT id FROM accounts_webhookdelivery
         WHERE endpoint_id = endpoint.id AND state = 'pending' AND next_attempt_at <= %(now)s
-        ORDER BY next_attempt_at LIMIT 1
+        ORDER BY next_attempt_at{tie} LIMIT 1
         FOR UPDATE SKIP LOCKED
     ) AS first
     WHERE endpoint.id = ANY(%(endpoints)s)

@@ -4,9 +4,11 @@
 -- each endpoint with pending deliveries. Endpoints that another worker has locked are skipped.
 -- Without `is_slow`, of both speeds. Healthy endpoints come before failing ones, then the longest due first. Slow
 -- endpoints are picked at random: by age, the one with the longest backlog would always be first.
+-- With `venue` of this one, otherwise of all venues without a clock of their own (accounts.sandbox_clock).
 -- An endpoint that is postponed for longer than any was postponed while the clock was ahead.
 WITH RECURSIVE waiting AS (
-    (SELECT endpoint_id FROM accounts_webhookdelivery WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
+    (SELECT endpoint_id FROM accounts_webhookdelivery 
+        WHERE state = 'pending' AND %(venue)s::uuid IS NULL ORDER BY endpoint_id LIMIT 1)
     UNION ALL
     SELECT (
         SELECT later.endpoint_id FROM accounts_webhookdelivery AS later
@@ -14,9 +16,13 @@ WITH RECURSIVE waiting AS (
         ORDER BY later.endpoint_id LIMIT 1
     )
     FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+), asked AS (
+    SELECT endpoint_id FROM waiting
+    UNION ALL
+    SELECT id FROM accounts_webhookendpoint WHERE venue_id = %(venue)s
 )
 SELECT endpoint.id
-FROM waiting
+FROM asked AS waiting
 JOIN accounts_webhookendpoint AS endpoint ON endpoint.id = waiting.endpoint_id
 CROSS JOIN LATERAL (
     SELECT first.next_attempt_at FROM accounts_webhookdelivery AS first
@@ -29,6 +35,9 @@ CROSS JOIN LATERAL (
     WHERE leased.endpoint_id = endpoint.id AND leased.state = 'pending' AND leased.leased_until > %(now)s
 ) AS in_flight
 WHERE endpoint.disabled_at IS NULL
+    AND (%(venue)s::uuid IS NOT NULL OR NOT EXISTS (
+        SELECT FROM accounts_sandboxclock AS clock WHERE clock.venue_id = endpoint.venue_id
+    ))
     AND coalesce(endpoint.postponed_until <= %(now)s OR endpoint.postponed_until > %(postponed_at_most)s, TRUE)
     AND in_flight.attempts
         < CASE WHEN endpoint.failing_since IS NULL THEN %(max_in_flight)s ELSE %(max_in_flight_failing)s END

@@ -68,7 +68,7 @@ class Command(BaseCommand):
         with timed_step(console, "demo restaurant"):
             venue = seed.get_furnished_venue()
             if venue.is_sandbox and not demo.was_removed(venue):
-                demo.fill(venue, now=timezone.now())
+                demo.fill(venue, now=venue.now())
         if options["restaurants"]:
             reviews = REVIEWS_PER_RESTAURANT * options["restaurants"]
             size = {"restaurants": options["restaurants"], "reviews": reviews}

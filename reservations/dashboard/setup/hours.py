@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 
@@ -127,7 +126,7 @@ def list_months(today: date, closures: Sequence[Closure]) -> Iterator[dict[str, 
 def hours(request: PageRequest) -> HttpResponse:
     """Show the week and the upcoming closed days. Two queries besides those of the layout."""
     venue = request.access.venue
-    today = local_today(venue, now=timezone.now())
+    today = local_today(venue, now=venue.now())
     periods = list(ServicePeriod.objects.filter(venue=venue).order_by("first_seating", "name", "id")[:MAX_SHOWN])
     closures = Closure.objects.filter(venue=venue, last_date__gte=today.replace(day=1)).order_by("first_date", "id")
     closures = closures[:MAX_SHOWN]

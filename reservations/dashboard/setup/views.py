@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django_stubs_ext import StrPromise
@@ -117,7 +116,7 @@ def stored(form: Any, request: PageRequest) -> bool:
     try:
         with transaction.atomic():
             if isinstance(row, Table) and not row._state.adding and "name" in form.changed_data:
-                floor.rename(row, now=timezone.now(), actor=request.access.actor)
+                floor.rename(row, now=request.access.venue.now(), actor=request.access.actor)
             else:
                 form.save()
     except IntegrityError:

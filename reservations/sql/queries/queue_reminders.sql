@@ -8,6 +8,9 @@ WHERE reservation.starts_at > %(now)s AND reservation.starts_at <= %(now)s + int
     AND reservation.status = 'confirmed' AND reservation.arrival IS NULL
     AND reservation.created_at <= reservation.starts_at - interval '24 hours'
     AND reservation.customer_email IS NOT NULL AND venue.mails_guests
+    AND (venue.id = %(venue)s OR %(venue)s::uuid IS NULL AND NOT EXISTS (
+        SELECT FROM accounts_sandboxclock AS clock WHERE clock.venue_id = venue.id
+    ))
     AND NOT EXISTS (
         SELECT FROM reservations_guestmail AS mail
         WHERE mail.reservation_id = reservation.id

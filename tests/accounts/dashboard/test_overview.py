@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.dashboard.api_usage import CallCounts, build_chart, chart_calls
-from accounts.models import ApiCallCount, Venue
+from accounts.models import ApiCallCount, SandboxClock, Venue
 from orders import commands
 from tests.support import builders, users
 from tests.support.query_counts import costing
@@ -146,6 +147,15 @@ def test_the_set_up_steps_are_in_the_order_of_an_owner_and_go_away_when_all_are_
 def test_a_sandbox_needs_neither_menu_nor_tables(db: None) -> None:
     page = page_of(builders.venue(is_sandbox=True))
     assert steps_of(page) == [("Make an API call with your key", False), ("Add a webhook", False)]
+
+
+def test_a_sandbox_shows_its_own_clock(db: None) -> None:
+    sandbox = builders.venue(is_sandbox=True, timezone="UTC")
+    assert "Its clock was advanced by a test." not in page_of(sandbox)
+    SandboxClock.objects.create(venue=sandbox, offset=timedelta(days=400), ran_until=timezone.now())
+    page = page_of(sandbox)
+    assert "Its clock was advanced by a test." in page
+    assert date_format(timezone.now() + timedelta(days=400), "SHORT_DATE_FORMAT") in page
 
 
 def test_who_has_no_part_in_keys_sees_no_calls(venue: Venue) -> None:

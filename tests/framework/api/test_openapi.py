@@ -127,7 +127,7 @@ def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> 
         for example in examples(answer["content"])
     }
     assert shown == {(ErrorCode[code.upper()].status, code) for code in output}
-    assert ("not_found" in output) == ("{id}" in operation.template)
+    assert ("not_found" in output) == ("{id}" in operation.template or operation.noun == "test")
     takes_a_place = operation.name in ("create_reservation", "create_hold", "change_reservation", "create_order")
     sets_a_status = operation.name in (
         "set_order_status",
@@ -165,6 +165,7 @@ def test_the_examples_of_the_served_document_work_on_any_day(
         content = client.get(f"/docs/openapi/{name}.json").content
         assert EXAMPLE_DAY not in content.decode()
         document = json.loads(content)
+        Venue.objects.update(is_sandbox=True)
         api = builders.client(venue)
         builders.floor(venue)
         for path, methods in document["paths"].items():
@@ -173,7 +174,7 @@ def test_the_examples_of_the_served_document_work_on_any_day(
             body = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
             for example in body.get("examples", {}).values():
                 response = api.post(path, example["value"], content_type="application/json")
-                assert response.status_code == 201
+                assert response.status_code == (200 if path.endswith("/test/clock") else 201)
 
 
 @pytest.mark.django_db

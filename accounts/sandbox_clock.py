@@ -1,0 +1,257 @@
+"""The clock of a sandbox: a test advances it, and what depends on time happens as if the time had passed.
+
+Each app registers the kinds of work that its workers do by the time (`Work`). An advance asks for the next moment at
+which one of them is due, sets the clock to it, and calls the same functions as the workers for this venue and that
+moment, until it has reached its end. So everything happens in the order of time, and the same each time. Afterwards
+the clock goes on by itself, and a periodic task does what becomes due.
+
+One process at a time works for a clock: it holds a lease. A process that dies leaves the clock at the step that it was
+in, and whoever comes next, after the lease, does that step again; all functions may run again.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from accounts.models import SandboxClock, Venue
+from accounts.webhooks import auto_disable, delivery_queue, dispatcher, event_retention
+from framework.api.pagination.schema import format_datetime
+from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
+from framework.resilience.deadline import Deadline
+
+MAX_ADVANCE = timedelta(days=400)
+# Of one call or task. What is left is done by the next. With a last step it is less than the proxy waits for an answer
+# (deploy/haproxy.cfg).
+MAX_RUN_S = 8.0
+# How long a call waits for another one, or for the periodic task.
+WAIT_S = 5.0
+RETRY_EVERY_S = 0.05
+# A step takes less. A process that has not begun the next one by then has died.
+LEASE = timedelta(seconds=30)
+# A receiver of webhooks that answers later has failed, so that it cannot hold an advance up.
+WEBHOOK_TIMEOUT_S = 3.0
+WEBHOOK_CLAIM_S = 3.0
+# A row may be committed so long after its time.
+COMMIT_LAG = timedelta(minutes=1)
+
+
+class NoSandboxClock(NotFound):
+    """The venue is no sandbox."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Only a sandbox has a clock that can be advanced. Use a key of a sandbox: it begins with `rk_test_`."
+        )
+
+
+class ClockAdvancing(ApiError):
+    """Another call is advancing the clock, or this one has not come to its end in its time."""
+
+    code = ErrorCode.CLOCK_ADVANCING
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, headers={"Retry-After": "1"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A kind of work that workers do by the time.
+
+    `due` is SQL that selects the next moment after `{after}` at which there is something to do for `{venue}`, or null.
+    `run` does what is due at a moment. Work that `follows` may be caused by other work of the same step, so it runs in
+    each step.
+    """
+
+    due: str
+    run: Callable[[Venue, datetime], object]
+    follows: bool = False
+
+
+def nightly(moment: str) -> str:
+    """Return SQL for the first nightly run after this moment, at 01:53 UTC (config/beat_schedule.toml)."""
+    return f"date_trunc('day', {moment} - interval '1:53', 'UTC') + interval '1 day 1:53'"
+
+
+def deliver_webhooks(venue: Venue, now: datetime) -> None:
+    delivery_queue.fail_abandoned(now=now, venue=venue.pk)
+    dispatcher.run(clock=lambda: now, venue=venue.pk, claim_s=WEBHOOK_CLAIM_S, timeout_s=WEBHOOK_TIMEOUT_S)
+
+
+# Of the apps above, in the order of a step. They register theirs when they are ready.
+WORK: list[Work] = []
+# After those: webhooks tell what the others have done.
+OWN_WORK = (
+    Work(
+        due="""
+            SELECT min(greatest(delivery.next_attempt_at, endpoint.postponed_until))
+            FROM accounts_webhookendpoint AS endpoint
+            JOIN accounts_webhookdelivery AS delivery ON delivery.endpoint_id = endpoint.id
+            WHERE endpoint.venue_id = {venue} AND endpoint.disabled_at IS NULL AND delivery.state = 'pending'
+                AND greatest(delivery.next_attempt_at, endpoint.postponed_until) > {after}""",
+        run=deliver_webhooks,
+        follows=True,
+    ),
+    Work(
+        due=f"""
+            SELECT min(failing_since + interval '{auto_disable.FAILURE_PERIOD.days} days')
+            FROM accounts_webhookendpoint
+            WHERE venue_id = {{venue}} AND disabled_at IS NULL
+                AND failing_since + interval '{auto_disable.FAILURE_PERIOD.days} days' > {{after}}""",  # noqa: S608
+        run=lambda venue, now: auto_disable.disable_failing_endpoints(now=now, venue=venue.pk),
+    ),
+    Work(
+        due=f"""
+            SELECT min({nightly("created_at + make_interval(days => %(event_days)s)")})
+            FROM accounts_event
+            WHERE venue_id = {{venue}} AND %(event_days)s > 0
+                AND {nightly("created_at + make_interval(days => %(event_days)s)")} > {{after}}""",  # noqa: S608
+        run=lambda venue, now: event_retention.purge_events(now=now, venue=venue.pk),
+    ),
+)
+
+# What keeps a venue from having a clock of its own, as a message; None for nothing. Of the apps above.
+GUARDS: list[Callable[[Venue], str | None]] = []
+
+
+def advance(venue: Venue, *, to: datetime) -> None:
+    """Advance the clock of a sandbox to this moment, and do all that is due until then, in the order of time.
+
+    Waits up to WAIT_S for another call. Raises NoSandboxClock; InvalidRequest if the moment has passed or is further
+    ahead than MAX_ADVANCE; ClockAdvancing if another call still works, or MAX_RUN_S have passed: then the clock stands
+    in between, and the same call goes on. Call it outside of transactions. Some ten queries for each moment at which
+    something is due, and the requests of webhooks.
+    """
+    if not venue.is_sandbox:
+        raise NoSandboxClock
+    for refuse in GUARDS:
+        if message := refuse(venue):
+            raise InvalidRequest(message)
+    now = venue.now()
+    if to <= now:
+        raise InvalidRequest(f"The clock shows {format_datetime(now)}, and goes only forwards.", param="to")
+    if to > now + MAX_ADVANCE:
+        raise InvalidRequest(f"Advance it by at most {MAX_ADVANCE.days} days in one call.", param="to")
+    if to > timezone.now() + SandboxClock.MAX_OFFSET:
+        raise InvalidRequest(f"It can be {SandboxClock.MAX_OFFSET.days} days ahead at most.", param="to")
+    # What waits since before is done by this clock, too.
+    SandboxClock.objects.get_or_create(venue=venue, defaults={"ran_until": now - timedelta(microseconds=1)})
+    deadline, wait_until = Deadline.after(MAX_RUN_S), Deadline.after(WAIT_S)
+    while not (lease := Lease.take(venue)):
+        if wait_until.remaining_s == 0:
+            raise ClockAdvancing("Another call is advancing this clock. Send the request again in a second.")
+        time.sleep(RETRY_EVERY_S)
+    with lease:
+        lease.run_until(to, deadline=deadline)
+
+
+def run_due(venue: Venue) -> bool:
+    """Do what is due by the venue's clock, unless another process is at it; return whether it has one of its own."""
+    if not SandboxClock.objects.filter(venue=venue).exists():
+        return False
+    if lease := Lease.take(venue):
+        with lease:
+            lease.run_until(venue.now(), deadline=Deadline.after(MAX_RUN_S))
+    return True
+
+
+def find_with_due_work() -> Sequence[Venue]:
+    """Return the venues with a clock of their own and work that is due by it. One query."""
+    due = _build_due(venue="clock.venue_id", after="clock.ran_until - %(lag)s")
+    statement = f"""
+        SELECT clock.venue_id FROM accounts_sandboxclock AS clock
+        CROSS JOIN LATERAL (SELECT min(due) AS due FROM ({due}) AS work) AS next
+        WHERE next.due <= %(now)s + clock."offset"
+        ORDER BY clock.venue_id"""  # noqa: S608  # of constants
+    with connection.cursor() as cursor:
+        cursor.execute(statement, _values() | {"lag": COMMIT_LAG, "now": timezone.now()})
+        keys = [row[0] for row in cursor.fetchall()]
+    return list(Venue.objects.filter(pk__in=keys).order_by("pk"))
+
+
+def _list_work() -> Sequence[Work]:
+    return (*WORK, *OWN_WORK)
+
+
+def _build_due(*, venue: str, after: str) -> str:
+    return " UNION ALL ".join(
+        f"SELECT {index} AS index, ({work.due.format(venue=venue, after=after)}) AS due"
+        for index, work in enumerate(_list_work())
+    )
+
+
+def _values() -> dict[str, Any]:
+    return {"event_days": settings.EVENT_RETENTION_DAYS, "guest_days": settings.GUEST_RETENTION_DAYS}
+
+
+def _find_due(venue: UUID, *, after: datetime) -> dict[int, datetime]:
+    """Return the next moment of each kind of work that is due after this one. One query."""
+    statement = f"SELECT * FROM ({_build_due(venue='%(venue)s', after='%(after)s')}) AS work WHERE due IS NOT NULL"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, _values() | {"venue": venue, "after": after})
+        return dict(cursor.fetchall())
+
+
+class Lease:
+    """The right to work for a clock, as a context manager that gives it back. Its end is the fencing token."""
+
+    def __init__(self, venue: Venue, *, ends_at: datetime, ran_until: datetime) -> None:
+        self.venue = venue
+        self.ends_at = ends_at
+        self.ran_until = ran_until
+
+    @classmethod
+    def take(cls, venue: Venue) -> "Lease | None":
+        """Take the lease if it is free. Two queries, one if it is not."""
+        now = timezone.now()
+        is_free = Q(leased_until=None) | Q(leased_until__lte=now)
+        if not SandboxClock.objects.filter(is_free, venue=venue).update(leased_until=now + LEASE):
+            return None
+        ran_until = SandboxClock.objects.values_list("ran_until", flat=True).get(venue=venue)
+        return cls(venue, ends_at=now + LEASE, ran_until=ran_until)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._rows().update(leased_until=None, ran_until=self.ran_until)
+
+    def run_until(self, to: datetime, *, deadline: Deadline) -> None:
+        """Go from one moment at which something is due to the next, by way of the present.
+
+        Raises ClockAdvancing after the step in which the deadline passes.
+        """
+        started_at = self.venue.now()
+        while self.ran_until < to:
+            due = _find_due(self.venue.pk, after=self.ran_until)
+            moment = min(to, *due.values()) if due else to
+            if self.ran_until < started_at < moment:
+                moment = started_at
+            self._set_clock(moment)
+            for index, work in enumerate(_list_work()):
+                if work.follows or moment in (started_at, to) or due.get(index, to) <= moment:
+                    work.run(self.venue, moment)
+            # After the work: a process that dies before does the step again.
+            self.ran_until = moment
+            if moment < to and deadline.remaining_s == 0:
+                at = format_datetime(moment)
+                raise ClockAdvancing(f"The clock has come to {at}. Send the request again: it goes on from there.")
+
+    def _set_clock(self, moment: datetime) -> None:
+        """Set the clock to the moment unless it is later, and renew the lease."""
+        now = timezone.now()
+        offset = Greatest(F("offset"), moment - now)
+        if not self._rows().update(offset=offset, ran_until=self.ran_until, leased_until=now + LEASE):
+            raise ClockAdvancing("Another call is advancing this clock. Send the request again in a second.")
+        self.ends_at = now + LEASE
+
+    def _rows(self) -> QuerySet[SandboxClock]:
+        return SandboxClock.objects.filter(venue=self.venue, leased_until=self.ends_at)
