@@ -65,6 +65,22 @@ BEGIN
     ON CONFLICT (id) DO UPDATE SET number = counted.number + 1;
     RETURN NULL;
 END $$;
+CREATE FUNCTION public.disable_endpoint_without_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.disabled_at := clock_timestamp();
+    NEW.disabled_reason := 'app_ended';
+    RETURN NEW;
+END $$;
+CREATE FUNCTION public.disable_endpoints_of_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE accounts_webhookendpoint SET disabled_at = NEW.revoked_at, disabled_reason = 'app_ended'
+    WHERE grant_id = NEW.id AND disabled_at IS NULL;
+    RETURN NULL;
+END $$;
 CREATE FUNCTION public.fold(words text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ SELECT replace(lower(public.unaccent('public.unaccent', words)), '''', '') $$;
@@ -393,7 +409,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_4128f() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."grant_id", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_446fe() RETURNS trigger
@@ -528,7 +544,7 @@ CREATE FUNCTION public.pgtrigger_added_insert_d3b8e() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."app_id", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."has_data_access", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'added', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_added_insert_f0184() RETURNS trigger
@@ -633,7 +649,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_46070() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_70c53() RETURNS trigger
@@ -708,7 +724,7 @@ CREATE FUNCTION public.pgtrigger_changed_update_a6617() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'changed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_changed_update_a8d1a() RETURNS trigger
@@ -918,7 +934,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_523dc() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "grant_id", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."grant_id", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_8a109() RETURNS trigger
@@ -1023,7 +1039,7 @@ CREATE FUNCTION public.pgtrigger_removed_delete_d5bea() RETURNS trigger
                             RETURN NEW;
                         END IF;
                     END IF;
-                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
+                    INSERT INTO "accounts_apikeychange" ("allowance", "app_id", "created_at", "end", "expires_at", "family", "has_data_access", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."app_id", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."has_data_access", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING('pghistory.context_metadata', TRUE), ''), NULL)::JSONB, clock_timestamp(), 'removed', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;
                 END;
             $$;
 CREATE FUNCTION public.pgtrigger_removed_delete_d66ae() RETURNS trigger
@@ -1534,6 +1550,7 @@ CREATE TABLE public.accounts_apikey (
     last_used_at timestamp with time zone,
     last_used_ip inet,
     app_id uuid,
+    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikey_allowance_check CHECK ((allowance >= 0)),
     CONSTRAINT api_key_allowance_positive CHECK ((allowance >= 1)),
     CONSTRAINT api_key_scopes_known CHECK ((scopes <@ ARRAY['orders:read'::character varying(20), 'orders:write'::character varying(20), 'menu:write'::character varying(20), 'reservations:read'::character varying(20), 'reservations:write'::character varying(20), 'webhooks:read'::character varying(20), 'webhooks:write'::character varying(20)]))
@@ -1556,6 +1573,7 @@ CREATE TABLE public.accounts_apikeychange (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     app_id uuid,
+    has_data_access boolean DEFAULT true NOT NULL,
     CONSTRAINT accounts_apikeychange_allowance_check CHECK ((allowance >= 0))
 );
 ALTER TABLE public.accounts_apikeychange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -1946,6 +1964,7 @@ CREATE TABLE public.accounts_webhookendpoint (
     disabled_at timestamp with time zone,
     disabled_reason character varying(10),
     postponed_until timestamp with time zone,
+    grant_id uuid,
     CONSTRAINT webhook_endpoint_disabled_has_reason CHECK ((((disabled_at IS NULL) AND (disabled_reason IS NULL)) OR ((disabled_at IS NOT NULL) AND (disabled_reason IS NOT NULL)))),
     CONSTRAINT webhook_old_secret_has_expiry CHECK ((((old_secret IS NULL) AND (old_secret_until IS NULL)) OR ((old_secret IS NOT NULL) AND (old_secret_until IS NOT NULL))))
 );
@@ -1963,7 +1982,8 @@ CREATE TABLE public.accounts_webhookendpointchange (
     old_secret_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     disabled_at timestamp with time zone,
-    disabled_reason character varying(10)
+    disabled_reason character varying(10),
+    grant_id uuid
 );
 ALTER TABLE public.accounts_webhookendpointchange ALTER COLUMN pgh_id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.accounts_webhookendpointchange_pgh_id_seq
@@ -2742,6 +2762,24 @@ ALTER TABLE public.orders_chargerulechange ALTER COLUMN pgh_id ADD GENERATED BY 
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+CREATE TABLE public.orders_checkoutsession (
+    id uuid NOT NULL,
+    agent character varying(500) NOT NULL,
+    state character varying(9) NOT NULL,
+    content jsonb NOT NULL,
+    shown_total numeric(18,3),
+    shown_usdc numeric(18,6),
+    completion_digest character varying(64) NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone,
+    canceled_at timestamp with time zone,
+    order_id uuid,
+    venue_id uuid NOT NULL,
+    CONSTRAINT checkout_session_has_an_order_once_placed CHECK ((((order_id IS NULL) AND (state = ANY (ARRAY['open'::character varying, 'canceled'::character varying]))) OR ((order_id IS NOT NULL) AND (state = ANY (ARRAY['placed'::character varying, 'completed'::character varying]))))),
+    CONSTRAINT checkout_session_times_match_state CHECK ((((canceled_at IS NULL) AND (completed_at IS NULL) AND (state = ANY (ARRAY['open'::character varying, 'placed'::character varying]))) OR ((canceled_at IS NULL) AND (completed_at IS NOT NULL) AND ((state)::text = 'completed'::text)) OR ((canceled_at IS NOT NULL) AND (completed_at IS NULL) AND ((state)::text = 'canceled'::text))))
 );
 CREATE TABLE public.orders_dishphoto (
     id uuid NOT NULL,
@@ -4096,282 +4134,286 @@ INSERT INTO public.auth_permission VALUES
 	(258, 'Can change order slot', 65, 'change_orderslot'),
 	(259, 'Can delete order slot', 65, 'delete_orderslot'),
 	(260, 'Can view order slot', 65, 'view_orderslot'),
-	(261, 'Can add reservation', 66, 'add_reservation'),
-	(262, 'Can change reservation', 66, 'change_reservation'),
-	(263, 'Can delete reservation', 66, 'delete_reservation'),
-	(264, 'Can view reservation', 66, 'view_reservation'),
-	(265, 'Can add guest mail', 67, 'add_guestmail'),
-	(266, 'Can change guest mail', 67, 'change_guestmail'),
-	(267, 'Can delete guest mail', 67, 'delete_guestmail'),
-	(268, 'Can view guest mail', 67, 'view_guestmail'),
-	(269, 'Can add guest profile', 68, 'add_guestprofile'),
-	(270, 'Can change guest profile', 68, 'change_guestprofile'),
-	(271, 'Can delete guest profile', 68, 'delete_guestprofile'),
-	(272, 'Can view guest profile', 68, 'view_guestprofile'),
-	(273, 'Can add guest contact', 69, 'add_guestcontact'),
-	(274, 'Can change guest contact', 69, 'change_guestcontact'),
-	(275, 'Can delete guest contact', 69, 'delete_guestcontact'),
-	(276, 'Can view guest contact', 69, 'view_guestcontact'),
-	(277, 'Can add online booking', 70, 'add_onlinebooking'),
-	(278, 'Can change online booking', 70, 'change_onlinebooking'),
-	(279, 'Can delete online booking', 70, 'delete_onlinebooking'),
-	(280, 'Can view online booking', 70, 'view_onlinebooking'),
-	(281, 'Can add service period', 71, 'add_serviceperiod'),
-	(282, 'Can change service period', 71, 'change_serviceperiod'),
-	(283, 'Can delete service period', 71, 'delete_serviceperiod'),
-	(284, 'Can view service period', 71, 'view_serviceperiod'),
-	(285, 'Can add service period change', 72, 'add_serviceperiodchange'),
-	(286, 'Can change service period change', 72, 'change_serviceperiodchange'),
-	(287, 'Can delete service period change', 72, 'delete_serviceperiodchange'),
-	(288, 'Can view service period change', 72, 'view_serviceperiodchange'),
-	(289, 'Can add closure', 73, 'add_closure'),
-	(290, 'Can change closure', 73, 'change_closure'),
-	(291, 'Can delete closure', 73, 'delete_closure'),
-	(292, 'Can view closure', 73, 'view_closure'),
-	(293, 'Can add closure change', 74, 'add_closurechange'),
-	(294, 'Can change closure change', 74, 'change_closurechange'),
-	(295, 'Can delete closure change', 74, 'delete_closurechange'),
-	(296, 'Can view closure change', 74, 'view_closurechange'),
-	(297, 'Can add area', 75, 'add_area'),
-	(298, 'Can change area', 75, 'change_area'),
-	(299, 'Can delete area', 75, 'delete_area'),
-	(300, 'Can view area', 75, 'view_area'),
-	(301, 'Can add table', 76, 'add_table'),
-	(302, 'Can change table', 76, 'change_table'),
-	(303, 'Can delete table', 76, 'delete_table'),
-	(304, 'Can view table', 76, 'view_table'),
-	(305, 'Can add table change', 77, 'add_tablechange'),
-	(306, 'Can change table change', 77, 'change_tablechange'),
-	(307, 'Can delete table change', 77, 'delete_tablechange'),
-	(308, 'Can view table change', 77, 'view_tablechange'),
-	(309, 'Can add combination', 78, 'add_combination'),
-	(310, 'Can change combination', 78, 'change_combination'),
-	(311, 'Can delete combination', 78, 'delete_combination'),
-	(312, 'Can view combination', 78, 'view_combination'),
-	(313, 'Can add seating', 79, 'add_seating'),
-	(314, 'Can change seating', 79, 'change_seating'),
-	(315, 'Can delete seating', 79, 'delete_seating'),
-	(316, 'Can view seating', 79, 'view_seating'),
-	(317, 'Can add hold', 80, 'add_hold'),
-	(318, 'Can change hold', 80, 'change_hold'),
-	(319, 'Can delete hold', 80, 'delete_hold'),
-	(320, 'Can view hold', 80, 'view_hold'),
-	(321, 'Can add branding image', 81, 'add_brandingimage'),
-	(322, 'Can change branding image', 81, 'change_brandingimage'),
-	(323, 'Can delete branding image', 81, 'delete_brandingimage'),
-	(324, 'Can view branding image', 81, 'view_brandingimage'),
-	(325, 'Can add branding', 82, 'add_branding'),
-	(326, 'Can change branding', 82, 'change_branding'),
-	(327, 'Can delete branding', 82, 'delete_branding'),
-	(328, 'Can view branding', 82, 'view_branding'),
-	(329, 'Can add agreed terms', 83, 'add_agreedterms'),
-	(330, 'Can change agreed terms', 83, 'change_agreedterms'),
-	(331, 'Can delete agreed terms', 83, 'delete_agreedterms'),
-	(332, 'Can view agreed terms', 83, 'view_agreedterms'),
-	(333, 'Can add cancellation terms', 84, 'add_cancellationterms'),
-	(334, 'Can change cancellation terms', 84, 'change_cancellationterms'),
-	(335, 'Can delete cancellation terms', 84, 'delete_cancellationterms'),
-	(336, 'Can view cancellation terms', 84, 'view_cancellationterms'),
-	(337, 'Can add cancellation terms change', 85, 'add_cancellationtermschange'),
-	(338, 'Can change cancellation terms change', 85, 'change_cancellationtermschange'),
-	(339, 'Can delete cancellation terms change', 85, 'delete_cancellationtermschange'),
-	(340, 'Can view cancellation terms change', 85, 'view_cancellationtermschange'),
-	(341, 'Can add audit', 86, 'add_audit'),
-	(342, 'Can change audit', 86, 'change_audit'),
-	(343, 'Can delete audit', 86, 'delete_audit'),
-	(344, 'Can view audit', 86, 'view_audit'),
-	(345, 'Can add payment', 87, 'add_payment'),
-	(346, 'Can change payment', 87, 'change_payment'),
-	(347, 'Can delete payment', 87, 'delete_payment'),
-	(348, 'Can view payment', 87, 'view_payment'),
-	(349, 'Can add payment event', 88, 'add_paymentevent'),
-	(350, 'Can change payment event', 88, 'change_paymentevent'),
-	(351, 'Can delete payment event', 88, 'delete_paymentevent'),
-	(352, 'Can view payment event', 88, 'view_paymentevent'),
-	(353, 'Can add refund', 89, 'add_refund'),
-	(354, 'Can change refund', 89, 'change_refund'),
-	(355, 'Can delete refund', 89, 'delete_refund'),
-	(356, 'Can view refund', 89, 'view_refund'),
-	(357, 'Can add product', 90, 'add_product'),
-	(358, 'Can change product', 90, 'change_product'),
-	(359, 'Can delete product', 90, 'delete_product'),
-	(360, 'Can view product', 90, 'view_product'),
-	(361, 'Can add price', 91, 'add_price'),
-	(362, 'Can change price', 91, 'change_price'),
-	(363, 'Can delete price', 91, 'delete_price'),
-	(364, 'Can view price', 91, 'view_price'),
-	(365, 'Can add wallet', 93, 'add_wallet'),
-	(366, 'Can change wallet', 93, 'change_wallet'),
-	(367, 'Can delete wallet', 93, 'delete_wallet'),
-	(368, 'Can view wallet', 93, 'view_wallet'),
-	(369, 'Can add wallet session', 94, 'add_walletsession'),
-	(370, 'Can change wallet session', 94, 'change_walletsession'),
-	(371, 'Can delete wallet session', 94, 'delete_walletsession'),
-	(372, 'Can view wallet session', 94, 'view_walletsession'),
-	(373, 'Can add holding snapshot', 95, 'add_holdingsnapshot'),
-	(374, 'Can change holding snapshot', 95, 'change_holdingsnapshot'),
-	(375, 'Can delete holding snapshot', 95, 'delete_holdingsnapshot'),
-	(376, 'Can view holding snapshot', 95, 'view_holdingsnapshot'),
-	(377, 'Can add spent challenge', 96, 'add_spentchallenge'),
-	(378, 'Can change spent challenge', 96, 'change_spentchallenge'),
-	(379, 'Can delete spent challenge', 96, 'delete_spentchallenge'),
-	(380, 'Can view spent challenge', 96, 'view_spentchallenge'),
-	(381, 'Can add plan', 97, 'add_plan'),
-	(382, 'Can change plan', 97, 'change_plan'),
-	(383, 'Can delete plan', 97, 'delete_plan'),
-	(384, 'Can view plan', 97, 'view_plan'),
-	(385, 'Can add tier terms', 98, 'add_tierterms'),
-	(386, 'Can change tier terms', 98, 'change_tierterms'),
-	(387, 'Can delete tier terms', 98, 'delete_tierterms'),
-	(388, 'Can view tier terms', 98, 'view_tierterms'),
-	(389, 'Can add receiver', 99, 'add_receiver'),
-	(390, 'Can change receiver', 99, 'change_receiver'),
-	(391, 'Can delete receiver', 99, 'delete_receiver'),
-	(392, 'Can view receiver', 99, 'view_receiver'),
-	(393, 'Can add billing', 100, 'add_billing'),
-	(394, 'Can change billing', 100, 'change_billing'),
-	(395, 'Can delete billing', 100, 'delete_billing'),
-	(396, 'Can view billing', 100, 'view_billing'),
-	(397, 'Can add invoice', 101, 'add_invoice'),
-	(398, 'Can change invoice', 101, 'change_invoice'),
-	(399, 'Can delete invoice', 101, 'delete_invoice'),
-	(400, 'Can view invoice', 101, 'view_invoice'),
-	(401, 'Can add source', 102, 'add_source'),
-	(402, 'Can change source', 102, 'change_source'),
-	(403, 'Can delete source', 102, 'delete_source'),
-	(404, 'Can view source', 102, 'view_source'),
-	(405, 'Can add market', 103, 'add_market'),
-	(406, 'Can change market', 103, 'change_market'),
-	(407, 'Can delete market', 103, 'delete_market'),
-	(408, 'Can view market', 103, 'view_market'),
-	(409, 'Can add cuisine', 104, 'add_cuisine'),
-	(410, 'Can change cuisine', 104, 'change_cuisine'),
-	(411, 'Can delete cuisine', 104, 'delete_cuisine'),
-	(412, 'Can view cuisine', 104, 'view_cuisine'),
-	(413, 'Can add attribute', 105, 'add_attribute'),
-	(414, 'Can change attribute', 105, 'change_attribute'),
-	(415, 'Can delete attribute', 105, 'delete_attribute'),
-	(416, 'Can view attribute', 105, 'view_attribute'),
-	(417, 'Can add holiday', 106, 'add_holiday'),
-	(418, 'Can change holiday', 106, 'change_holiday'),
-	(419, 'Can delete holiday', 106, 'delete_holiday'),
-	(420, 'Can view holiday', 106, 'view_holiday'),
-	(421, 'Can add restaurant', 107, 'add_restaurant'),
-	(422, 'Can change restaurant', 107, 'change_restaurant'),
-	(423, 'Can delete restaurant', 107, 'delete_restaurant'),
-	(424, 'Can view restaurant', 107, 'view_restaurant'),
-	(425, 'Can add source record', 108, 'add_sourcerecord'),
-	(426, 'Can change source record', 108, 'change_sourcerecord'),
-	(427, 'Can delete source record', 108, 'delete_sourcerecord'),
-	(428, 'Can view source record', 108, 'view_sourcerecord'),
-	(429, 'Can add match candidate', 109, 'add_matchcandidate'),
-	(430, 'Can change match candidate', 109, 'change_matchcandidate'),
-	(431, 'Can delete match candidate', 109, 'delete_matchcandidate'),
-	(432, 'Can view match candidate', 109, 'view_matchcandidate'),
-	(433, 'Can add export', 110, 'add_export'),
-	(434, 'Can change export', 110, 'change_export'),
-	(435, 'Can delete export', 110, 'delete_export'),
-	(436, 'Can view export', 110, 'view_export'),
-	(437, 'Can add export part', 111, 'add_exportpart'),
-	(438, 'Can change export part', 111, 'change_exportpart'),
-	(439, 'Can delete export part', 111, 'delete_exportpart'),
-	(440, 'Can view export part', 111, 'view_exportpart'),
-	(441, 'Can add removal', 112, 'add_removal'),
-	(442, 'Can change removal', 112, 'change_removal'),
-	(443, 'Can delete removal', 112, 'delete_removal'),
-	(444, 'Can view removal', 112, 'view_removal'),
-	(445, 'Can add import run', 113, 'add_importrun'),
-	(446, 'Can change import run', 113, 'change_importrun'),
-	(447, 'Can delete import run', 113, 'delete_importrun'),
-	(448, 'Can view import run', 113, 'view_importrun'),
-	(449, 'Can add insight', 114, 'add_insight'),
-	(450, 'Can change insight', 114, 'change_insight'),
-	(451, 'Can delete insight', 114, 'delete_insight'),
-	(452, 'Can view insight', 114, 'view_insight'),
-	(453, 'Can add insight demand', 115, 'add_insightdemand'),
-	(454, 'Can change insight demand', 115, 'change_insightdemand'),
-	(455, 'Can delete insight demand', 115, 'delete_insightdemand'),
-	(456, 'Can view insight demand', 115, 'view_insightdemand'),
-	(457, 'Can add insight call', 116, 'add_insightcall'),
-	(458, 'Can change insight call', 116, 'change_insightcall'),
-	(459, 'Can delete insight call', 116, 'delete_insightcall'),
-	(460, 'Can view insight call', 116, 'view_insightcall'),
-	(461, 'Can add landmark', 117, 'add_landmark'),
-	(462, 'Can change landmark', 117, 'change_landmark'),
-	(463, 'Can delete landmark', 117, 'delete_landmark'),
-	(464, 'Can view landmark', 117, 'view_landmark'),
-	(465, 'Can add landmark name', 118, 'add_landmarkname'),
-	(466, 'Can change landmark name', 118, 'change_landmarkname'),
-	(467, 'Can delete landmark name', 118, 'delete_landmarkname'),
-	(468, 'Can view landmark name', 118, 'view_landmarkname'),
-	(469, 'Can add listing', 119, 'add_listing'),
-	(470, 'Can change listing', 119, 'change_listing'),
-	(471, 'Can delete listing', 119, 'delete_listing'),
-	(472, 'Can view listing', 119, 'view_listing'),
-	(473, 'Can add flow rule', 120, 'add_flowrule'),
-	(474, 'Can change flow rule', 120, 'change_flowrule'),
-	(475, 'Can delete flow rule', 120, 'delete_flowrule'),
-	(476, 'Can view flow rule', 120, 'view_flowrule'),
-	(477, 'Can add flow slot', 121, 'add_flowslot'),
-	(478, 'Can change flow slot', 121, 'change_flowslot'),
-	(479, 'Can delete flow slot', 121, 'delete_flowslot'),
-	(480, 'Can view flow slot', 121, 'view_flowslot'),
-	(481, 'Can add flow booking', 122, 'add_flowbooking'),
-	(482, 'Can change flow booking', 122, 'change_flowbooking'),
-	(483, 'Can delete flow booking', 122, 'delete_flowbooking'),
-	(484, 'Can view flow booking', 122, 'view_flowbooking'),
-	(485, 'Can add review', 123, 'add_review'),
-	(486, 'Can change review', 123, 'change_review'),
-	(487, 'Can delete review', 123, 'delete_review'),
-	(488, 'Can view review', 123, 'view_review'),
-	(489, 'Can add review change', 124, 'add_reviewchange'),
-	(490, 'Can change review change', 124, 'change_reviewchange'),
-	(491, 'Can delete review change', 124, 'delete_reviewchange'),
-	(492, 'Can view review change', 124, 'view_reviewchange'),
-	(493, 'Can add photo', 125, 'add_photo'),
-	(494, 'Can change photo', 125, 'change_photo'),
-	(495, 'Can delete photo', 125, 'delete_photo'),
-	(496, 'Can view photo', 125, 'view_photo'),
-	(497, 'Can add record', 126, 'add_record'),
-	(498, 'Can change record', 126, 'change_record'),
-	(499, 'Can delete record', 126, 'delete_record'),
-	(500, 'Can view record', 126, 'view_record'),
-	(501, 'Can add search row', 127, 'add_searchrow'),
-	(502, 'Can change search row', 127, 'change_searchrow'),
-	(503, 'Can delete search row', 127, 'delete_searchrow'),
-	(504, 'Can view search row', 127, 'view_searchrow'),
-	(505, 'Can add kitchen', 128, 'add_kitchen'),
-	(506, 'Can change kitchen', 128, 'change_kitchen'),
-	(507, 'Can delete kitchen', 128, 'delete_kitchen'),
-	(508, 'Can view kitchen', 128, 'view_kitchen'),
-	(509, 'Can add report', 129, 'add_report'),
-	(510, 'Can change report', 129, 'change_report'),
-	(511, 'Can delete report', 129, 'delete_report'),
-	(512, 'Can view report', 129, 'view_report'),
-	(513, 'Can add version', 130, 'add_version'),
-	(514, 'Can change version', 130, 'change_version'),
-	(515, 'Can delete version', 130, 'delete_version'),
-	(516, 'Can view version', 130, 'view_version'),
-	(517, 'Can add former slug', 131, 'add_formerslug'),
-	(518, 'Can change former slug', 131, 'change_formerslug'),
-	(519, 'Can delete former slug', 131, 'delete_formerslug'),
-	(520, 'Can view former slug', 131, 'view_formerslug'),
-	(521, 'Can add photo import', 132, 'add_photoimport'),
-	(522, 'Can change photo import', 132, 'change_photoimport'),
-	(523, 'Can delete photo import', 132, 'delete_photoimport'),
-	(524, 'Can view photo import', 132, 'view_photoimport'),
-	(525, 'Can add neighborhood change', 133, 'add_neighborhoodchange'),
-	(526, 'Can change neighborhood change', 133, 'change_neighborhoodchange'),
-	(527, 'Can delete neighborhood change', 133, 'delete_neighborhoodchange'),
-	(528, 'Can view neighborhood change', 133, 'view_neighborhoodchange'),
-	(529, 'Can add deposit', 134, 'add_deposit'),
-	(530, 'Can change deposit', 134, 'change_deposit'),
-	(531, 'Can delete deposit', 134, 'delete_deposit'),
-	(532, 'Can view deposit', 134, 'view_deposit'),
-	(533, 'Can add restaurant claim', 135, 'add_restaurantclaim'),
-	(534, 'Can change restaurant claim', 135, 'change_restaurantclaim'),
-	(535, 'Can delete restaurant claim', 135, 'delete_restaurantclaim'),
-	(536, 'Can view restaurant claim', 135, 'view_restaurantclaim');
+	(261, 'Can add checkout session', 66, 'add_checkoutsession'),
+	(262, 'Can change checkout session', 66, 'change_checkoutsession'),
+	(263, 'Can delete checkout session', 66, 'delete_checkoutsession'),
+	(264, 'Can view checkout session', 66, 'view_checkoutsession'),
+	(265, 'Can add reservation', 67, 'add_reservation'),
+	(266, 'Can change reservation', 67, 'change_reservation'),
+	(267, 'Can delete reservation', 67, 'delete_reservation'),
+	(268, 'Can view reservation', 67, 'view_reservation'),
+	(269, 'Can add guest mail', 68, 'add_guestmail'),
+	(270, 'Can change guest mail', 68, 'change_guestmail'),
+	(271, 'Can delete guest mail', 68, 'delete_guestmail'),
+	(272, 'Can view guest mail', 68, 'view_guestmail'),
+	(273, 'Can add guest profile', 69, 'add_guestprofile'),
+	(274, 'Can change guest profile', 69, 'change_guestprofile'),
+	(275, 'Can delete guest profile', 69, 'delete_guestprofile'),
+	(276, 'Can view guest profile', 69, 'view_guestprofile'),
+	(277, 'Can add guest contact', 70, 'add_guestcontact'),
+	(278, 'Can change guest contact', 70, 'change_guestcontact'),
+	(279, 'Can delete guest contact', 70, 'delete_guestcontact'),
+	(280, 'Can view guest contact', 70, 'view_guestcontact'),
+	(281, 'Can add online booking', 71, 'add_onlinebooking'),
+	(282, 'Can change online booking', 71, 'change_onlinebooking'),
+	(283, 'Can delete online booking', 71, 'delete_onlinebooking'),
+	(284, 'Can view online booking', 71, 'view_onlinebooking'),
+	(285, 'Can add service period', 72, 'add_serviceperiod'),
+	(286, 'Can change service period', 72, 'change_serviceperiod'),
+	(287, 'Can delete service period', 72, 'delete_serviceperiod'),
+	(288, 'Can view service period', 72, 'view_serviceperiod'),
+	(289, 'Can add service period change', 73, 'add_serviceperiodchange'),
+	(290, 'Can change service period change', 73, 'change_serviceperiodchange'),
+	(291, 'Can delete service period change', 73, 'delete_serviceperiodchange'),
+	(292, 'Can view service period change', 73, 'view_serviceperiodchange'),
+	(293, 'Can add closure', 74, 'add_closure'),
+	(501, 'Can add record', 127, 'add_record'),
+	(294, 'Can change closure', 74, 'change_closure'),
+	(295, 'Can delete closure', 74, 'delete_closure'),
+	(296, 'Can view closure', 74, 'view_closure'),
+	(297, 'Can add closure change', 75, 'add_closurechange'),
+	(298, 'Can change closure change', 75, 'change_closurechange'),
+	(299, 'Can delete closure change', 75, 'delete_closurechange'),
+	(300, 'Can view closure change', 75, 'view_closurechange'),
+	(301, 'Can add area', 76, 'add_area'),
+	(302, 'Can change area', 76, 'change_area'),
+	(303, 'Can delete area', 76, 'delete_area'),
+	(304, 'Can view area', 76, 'view_area'),
+	(305, 'Can add table', 77, 'add_table'),
+	(306, 'Can change table', 77, 'change_table'),
+	(307, 'Can delete table', 77, 'delete_table'),
+	(308, 'Can view table', 77, 'view_table'),
+	(309, 'Can add table change', 78, 'add_tablechange'),
+	(310, 'Can change table change', 78, 'change_tablechange'),
+	(311, 'Can delete table change', 78, 'delete_tablechange'),
+	(312, 'Can view table change', 78, 'view_tablechange'),
+	(313, 'Can add combination', 79, 'add_combination'),
+	(314, 'Can change combination', 79, 'change_combination'),
+	(315, 'Can delete combination', 79, 'delete_combination'),
+	(316, 'Can view combination', 79, 'view_combination'),
+	(317, 'Can add seating', 80, 'add_seating'),
+	(318, 'Can change seating', 80, 'change_seating'),
+	(319, 'Can delete seating', 80, 'delete_seating'),
+	(320, 'Can view seating', 80, 'view_seating'),
+	(321, 'Can add hold', 81, 'add_hold'),
+	(322, 'Can change hold', 81, 'change_hold'),
+	(323, 'Can delete hold', 81, 'delete_hold'),
+	(324, 'Can view hold', 81, 'view_hold'),
+	(325, 'Can add branding image', 82, 'add_brandingimage'),
+	(326, 'Can change branding image', 82, 'change_brandingimage'),
+	(327, 'Can delete branding image', 82, 'delete_brandingimage'),
+	(328, 'Can view branding image', 82, 'view_brandingimage'),
+	(329, 'Can add branding', 83, 'add_branding'),
+	(330, 'Can change branding', 83, 'change_branding'),
+	(331, 'Can delete branding', 83, 'delete_branding'),
+	(332, 'Can view branding', 83, 'view_branding'),
+	(333, 'Can add agreed terms', 84, 'add_agreedterms'),
+	(334, 'Can change agreed terms', 84, 'change_agreedterms'),
+	(335, 'Can delete agreed terms', 84, 'delete_agreedterms'),
+	(336, 'Can view agreed terms', 84, 'view_agreedterms'),
+	(337, 'Can add cancellation terms', 85, 'add_cancellationterms'),
+	(338, 'Can change cancellation terms', 85, 'change_cancellationterms'),
+	(339, 'Can delete cancellation terms', 85, 'delete_cancellationterms'),
+	(340, 'Can view cancellation terms', 85, 'view_cancellationterms'),
+	(341, 'Can add cancellation terms change', 86, 'add_cancellationtermschange'),
+	(342, 'Can change cancellation terms change', 86, 'change_cancellationtermschange'),
+	(343, 'Can delete cancellation terms change', 86, 'delete_cancellationtermschange'),
+	(344, 'Can view cancellation terms change', 86, 'view_cancellationtermschange'),
+	(345, 'Can add audit', 87, 'add_audit'),
+	(346, 'Can change audit', 87, 'change_audit'),
+	(347, 'Can delete audit', 87, 'delete_audit'),
+	(348, 'Can view audit', 87, 'view_audit'),
+	(349, 'Can add payment', 88, 'add_payment'),
+	(350, 'Can change payment', 88, 'change_payment'),
+	(351, 'Can delete payment', 88, 'delete_payment'),
+	(352, 'Can view payment', 88, 'view_payment'),
+	(353, 'Can add payment event', 89, 'add_paymentevent'),
+	(354, 'Can change payment event', 89, 'change_paymentevent'),
+	(355, 'Can delete payment event', 89, 'delete_paymentevent'),
+	(356, 'Can view payment event', 89, 'view_paymentevent'),
+	(357, 'Can add refund', 90, 'add_refund'),
+	(358, 'Can change refund', 90, 'change_refund'),
+	(359, 'Can delete refund', 90, 'delete_refund'),
+	(360, 'Can view refund', 90, 'view_refund'),
+	(361, 'Can add product', 91, 'add_product'),
+	(362, 'Can change product', 91, 'change_product'),
+	(363, 'Can delete product', 91, 'delete_product'),
+	(364, 'Can view product', 91, 'view_product'),
+	(365, 'Can add price', 92, 'add_price'),
+	(366, 'Can change price', 92, 'change_price'),
+	(367, 'Can delete price', 92, 'delete_price'),
+	(368, 'Can view price', 92, 'view_price'),
+	(369, 'Can add wallet', 94, 'add_wallet'),
+	(370, 'Can change wallet', 94, 'change_wallet'),
+	(371, 'Can delete wallet', 94, 'delete_wallet'),
+	(372, 'Can view wallet', 94, 'view_wallet'),
+	(373, 'Can add wallet session', 95, 'add_walletsession'),
+	(374, 'Can change wallet session', 95, 'change_walletsession'),
+	(375, 'Can delete wallet session', 95, 'delete_walletsession'),
+	(376, 'Can view wallet session', 95, 'view_walletsession'),
+	(377, 'Can add holding snapshot', 96, 'add_holdingsnapshot'),
+	(378, 'Can change holding snapshot', 96, 'change_holdingsnapshot'),
+	(379, 'Can delete holding snapshot', 96, 'delete_holdingsnapshot'),
+	(380, 'Can view holding snapshot', 96, 'view_holdingsnapshot'),
+	(381, 'Can add spent challenge', 97, 'add_spentchallenge'),
+	(382, 'Can change spent challenge', 97, 'change_spentchallenge'),
+	(383, 'Can delete spent challenge', 97, 'delete_spentchallenge'),
+	(384, 'Can view spent challenge', 97, 'view_spentchallenge'),
+	(385, 'Can add plan', 98, 'add_plan'),
+	(386, 'Can change plan', 98, 'change_plan'),
+	(387, 'Can delete plan', 98, 'delete_plan'),
+	(388, 'Can view plan', 98, 'view_plan'),
+	(389, 'Can add tier terms', 99, 'add_tierterms'),
+	(390, 'Can change tier terms', 99, 'change_tierterms'),
+	(391, 'Can delete tier terms', 99, 'delete_tierterms'),
+	(392, 'Can view tier terms', 99, 'view_tierterms'),
+	(393, 'Can add receiver', 100, 'add_receiver'),
+	(394, 'Can change receiver', 100, 'change_receiver'),
+	(395, 'Can delete receiver', 100, 'delete_receiver'),
+	(396, 'Can view receiver', 100, 'view_receiver'),
+	(397, 'Can add billing', 101, 'add_billing'),
+	(398, 'Can change billing', 101, 'change_billing'),
+	(399, 'Can delete billing', 101, 'delete_billing'),
+	(400, 'Can view billing', 101, 'view_billing'),
+	(401, 'Can add invoice', 102, 'add_invoice'),
+	(402, 'Can change invoice', 102, 'change_invoice'),
+	(403, 'Can delete invoice', 102, 'delete_invoice'),
+	(404, 'Can view invoice', 102, 'view_invoice'),
+	(405, 'Can add source', 103, 'add_source'),
+	(406, 'Can change source', 103, 'change_source'),
+	(407, 'Can delete source', 103, 'delete_source'),
+	(408, 'Can view source', 103, 'view_source'),
+	(409, 'Can add market', 104, 'add_market'),
+	(410, 'Can change market', 104, 'change_market'),
+	(411, 'Can delete market', 104, 'delete_market'),
+	(412, 'Can view market', 104, 'view_market'),
+	(413, 'Can add cuisine', 105, 'add_cuisine'),
+	(414, 'Can change cuisine', 105, 'change_cuisine'),
+	(415, 'Can delete cuisine', 105, 'delete_cuisine'),
+	(416, 'Can view cuisine', 105, 'view_cuisine'),
+	(417, 'Can add attribute', 106, 'add_attribute'),
+	(418, 'Can change attribute', 106, 'change_attribute'),
+	(419, 'Can delete attribute', 106, 'delete_attribute'),
+	(420, 'Can view attribute', 106, 'view_attribute'),
+	(421, 'Can add holiday', 107, 'add_holiday'),
+	(422, 'Can change holiday', 107, 'change_holiday'),
+	(423, 'Can delete holiday', 107, 'delete_holiday'),
+	(424, 'Can view holiday', 107, 'view_holiday'),
+	(425, 'Can add restaurant', 108, 'add_restaurant'),
+	(426, 'Can change restaurant', 108, 'change_restaurant'),
+	(427, 'Can delete restaurant', 108, 'delete_restaurant'),
+	(428, 'Can view restaurant', 108, 'view_restaurant'),
+	(429, 'Can add source record', 109, 'add_sourcerecord'),
+	(430, 'Can change source record', 109, 'change_sourcerecord'),
+	(431, 'Can delete source record', 109, 'delete_sourcerecord'),
+	(432, 'Can view source record', 109, 'view_sourcerecord'),
+	(433, 'Can add match candidate', 110, 'add_matchcandidate'),
+	(434, 'Can change match candidate', 110, 'change_matchcandidate'),
+	(435, 'Can delete match candidate', 110, 'delete_matchcandidate'),
+	(436, 'Can view match candidate', 110, 'view_matchcandidate'),
+	(437, 'Can add export', 111, 'add_export'),
+	(438, 'Can change export', 111, 'change_export'),
+	(439, 'Can delete export', 111, 'delete_export'),
+	(440, 'Can view export', 111, 'view_export'),
+	(441, 'Can add export part', 112, 'add_exportpart'),
+	(442, 'Can change export part', 112, 'change_exportpart'),
+	(443, 'Can delete export part', 112, 'delete_exportpart'),
+	(444, 'Can view export part', 112, 'view_exportpart'),
+	(445, 'Can add removal', 113, 'add_removal'),
+	(446, 'Can change removal', 113, 'change_removal'),
+	(447, 'Can delete removal', 113, 'delete_removal'),
+	(448, 'Can view removal', 113, 'view_removal'),
+	(449, 'Can add import run', 114, 'add_importrun'),
+	(450, 'Can change import run', 114, 'change_importrun'),
+	(451, 'Can delete import run', 114, 'delete_importrun'),
+	(452, 'Can view import run', 114, 'view_importrun'),
+	(453, 'Can add insight', 115, 'add_insight'),
+	(454, 'Can change insight', 115, 'change_insight'),
+	(455, 'Can delete insight', 115, 'delete_insight'),
+	(456, 'Can view insight', 115, 'view_insight'),
+	(457, 'Can add insight demand', 116, 'add_insightdemand'),
+	(458, 'Can change insight demand', 116, 'change_insightdemand'),
+	(459, 'Can delete insight demand', 116, 'delete_insightdemand'),
+	(460, 'Can view insight demand', 116, 'view_insightdemand'),
+	(461, 'Can add insight call', 117, 'add_insightcall'),
+	(462, 'Can change insight call', 117, 'change_insightcall'),
+	(463, 'Can delete insight call', 117, 'delete_insightcall'),
+	(464, 'Can view insight call', 117, 'view_insightcall'),
+	(465, 'Can add landmark', 118, 'add_landmark'),
+	(466, 'Can change landmark', 118, 'change_landmark'),
+	(467, 'Can delete landmark', 118, 'delete_landmark'),
+	(468, 'Can view landmark', 118, 'view_landmark'),
+	(469, 'Can add landmark name', 119, 'add_landmarkname'),
+	(470, 'Can change landmark name', 119, 'change_landmarkname'),
+	(471, 'Can delete landmark name', 119, 'delete_landmarkname'),
+	(472, 'Can view landmark name', 119, 'view_landmarkname'),
+	(473, 'Can add listing', 120, 'add_listing'),
+	(474, 'Can change listing', 120, 'change_listing'),
+	(475, 'Can delete listing', 120, 'delete_listing'),
+	(476, 'Can view listing', 120, 'view_listing'),
+	(477, 'Can add flow rule', 121, 'add_flowrule'),
+	(478, 'Can change flow rule', 121, 'change_flowrule'),
+	(479, 'Can delete flow rule', 121, 'delete_flowrule'),
+	(480, 'Can view flow rule', 121, 'view_flowrule'),
+	(481, 'Can add flow slot', 122, 'add_flowslot'),
+	(482, 'Can change flow slot', 122, 'change_flowslot'),
+	(483, 'Can delete flow slot', 122, 'delete_flowslot'),
+	(484, 'Can view flow slot', 122, 'view_flowslot'),
+	(485, 'Can add flow booking', 123, 'add_flowbooking'),
+	(486, 'Can change flow booking', 123, 'change_flowbooking'),
+	(487, 'Can delete flow booking', 123, 'delete_flowbooking'),
+	(488, 'Can view flow booking', 123, 'view_flowbooking'),
+	(489, 'Can add review', 124, 'add_review'),
+	(490, 'Can change review', 124, 'change_review'),
+	(491, 'Can delete review', 124, 'delete_review'),
+	(492, 'Can view review', 124, 'view_review'),
+	(493, 'Can add review change', 125, 'add_reviewchange'),
+	(494, 'Can change review change', 125, 'change_reviewchange'),
+	(495, 'Can delete review change', 125, 'delete_reviewchange'),
+	(496, 'Can view review change', 125, 'view_reviewchange'),
+	(497, 'Can add photo', 126, 'add_photo'),
+	(498, 'Can change photo', 126, 'change_photo'),
+	(499, 'Can delete photo', 126, 'delete_photo'),
+	(500, 'Can view photo', 126, 'view_photo'),
+	(502, 'Can change record', 127, 'change_record'),
+	(503, 'Can delete record', 127, 'delete_record'),
+	(504, 'Can view record', 127, 'view_record'),
+	(505, 'Can add search row', 128, 'add_searchrow'),
+	(506, 'Can change search row', 128, 'change_searchrow'),
+	(507, 'Can delete search row', 128, 'delete_searchrow'),
+	(508, 'Can view search row', 128, 'view_searchrow'),
+	(509, 'Can add kitchen', 129, 'add_kitchen'),
+	(510, 'Can change kitchen', 129, 'change_kitchen'),
+	(511, 'Can delete kitchen', 129, 'delete_kitchen'),
+	(512, 'Can view kitchen', 129, 'view_kitchen'),
+	(513, 'Can add report', 130, 'add_report'),
+	(514, 'Can change report', 130, 'change_report'),
+	(515, 'Can delete report', 130, 'delete_report'),
+	(516, 'Can view report', 130, 'view_report'),
+	(517, 'Can add version', 131, 'add_version'),
+	(518, 'Can change version', 131, 'change_version'),
+	(519, 'Can delete version', 131, 'delete_version'),
+	(520, 'Can view version', 131, 'view_version'),
+	(521, 'Can add former slug', 132, 'add_formerslug'),
+	(522, 'Can change former slug', 132, 'change_formerslug'),
+	(523, 'Can delete former slug', 132, 'delete_formerslug'),
+	(524, 'Can view former slug', 132, 'view_formerslug'),
+	(525, 'Can add photo import', 133, 'add_photoimport'),
+	(526, 'Can change photo import', 133, 'change_photoimport'),
+	(527, 'Can delete photo import', 133, 'delete_photoimport'),
+	(528, 'Can view photo import', 133, 'view_photoimport'),
+	(529, 'Can add neighborhood change', 134, 'add_neighborhoodchange'),
+	(530, 'Can change neighborhood change', 134, 'change_neighborhoodchange'),
+	(531, 'Can delete neighborhood change', 134, 'delete_neighborhoodchange'),
+	(532, 'Can view neighborhood change', 134, 'view_neighborhoodchange'),
+	(533, 'Can add deposit', 135, 'add_deposit'),
+	(534, 'Can change deposit', 135, 'change_deposit'),
+	(535, 'Can delete deposit', 135, 'delete_deposit'),
+	(536, 'Can view deposit', 135, 'view_deposit'),
+	(537, 'Can add restaurant claim', 136, 'add_restaurantclaim'),
+	(538, 'Can change restaurant claim', 136, 'change_restaurantclaim'),
+	(539, 'Can delete restaurant claim', 136, 'delete_restaurantclaim'),
+	(540, 'Can view restaurant claim', 136, 'view_restaurantclaim');
 
 
 
@@ -4473,76 +4515,77 @@ INSERT INTO public.django_content_type VALUES
 	(63, 'orders', 'orderingsettings'),
 	(64, 'orders', 'orderingsettingschange'),
 	(65, 'orders', 'orderslot'),
-	(66, 'reservations', 'reservation'),
-	(67, 'reservations', 'guestmail'),
-	(68, 'reservations', 'guestprofile'),
-	(69, 'reservations', 'guestcontact'),
-	(70, 'reservations', 'onlinebooking'),
-	(71, 'reservations', 'serviceperiod'),
-	(72, 'reservations', 'serviceperiodchange'),
-	(73, 'reservations', 'closure'),
-	(74, 'reservations', 'closurechange'),
-	(75, 'reservations', 'area'),
-	(76, 'reservations', 'table'),
-	(77, 'reservations', 'tablechange'),
-	(78, 'reservations', 'combination'),
-	(79, 'reservations', 'seating'),
-	(80, 'reservations', 'hold'),
-	(81, 'reservations', 'brandingimage'),
-	(82, 'reservations', 'branding'),
-	(83, 'reservations', 'agreedterms'),
-	(84, 'reservations', 'cancellationterms'),
-	(85, 'reservations', 'cancellationtermschange'),
-	(86, 'payments', 'audit'),
-	(87, 'payments', 'payment'),
-	(88, 'payments', 'paymentevent'),
-	(89, 'payments', 'refund'),
-	(90, 'payments', 'product'),
-	(91, 'payments', 'price'),
-	(92, 'payments', 'revenue'),
-	(93, 'payments', 'wallet'),
-	(94, 'payments', 'walletsession'),
-	(95, 'payments', 'holdingsnapshot'),
-	(96, 'payments', 'spentchallenge'),
-	(97, 'payments', 'plan'),
-	(98, 'payments', 'tierterms'),
-	(99, 'payments', 'receiver'),
-	(100, 'payments', 'billing'),
-	(101, 'payments', 'invoice'),
-	(102, 'catalogue', 'source'),
-	(103, 'catalogue', 'market'),
-	(104, 'catalogue', 'cuisine'),
-	(105, 'catalogue', 'attribute'),
-	(106, 'catalogue', 'holiday'),
-	(107, 'catalogue', 'restaurant'),
-	(108, 'catalogue', 'sourcerecord'),
-	(109, 'catalogue', 'matchcandidate'),
-	(110, 'catalogue', 'export'),
-	(111, 'catalogue', 'exportpart'),
-	(112, 'catalogue', 'removal'),
-	(113, 'catalogue', 'importrun'),
-	(114, 'catalogue', 'insight'),
-	(115, 'catalogue', 'insightdemand'),
-	(116, 'catalogue', 'insightcall'),
-	(117, 'catalogue', 'landmark'),
-	(118, 'catalogue', 'landmarkname'),
-	(119, 'catalogue', 'listing'),
-	(120, 'catalogue', 'flowrule'),
-	(121, 'catalogue', 'flowslot'),
-	(122, 'catalogue', 'flowbooking'),
-	(123, 'catalogue', 'review'),
-	(124, 'catalogue', 'reviewchange'),
-	(125, 'catalogue', 'photo'),
-	(126, 'catalogue', 'record'),
-	(127, 'catalogue', 'searchrow'),
-	(128, 'catalogue', 'kitchen'),
-	(129, 'catalogue', 'report'),
-	(130, 'catalogue', 'version'),
-	(131, 'catalogue', 'formerslug'),
-	(132, 'catalogue', 'photoimport'),
-	(133, 'catalogue', 'neighborhoodchange'),
-	(134, 'catalogue', 'deposit'),
-	(135, 'catalogue', 'restaurantclaim');
+	(66, 'orders', 'checkoutsession'),
+	(67, 'reservations', 'reservation'),
+	(68, 'reservations', 'guestmail'),
+	(69, 'reservations', 'guestprofile'),
+	(70, 'reservations', 'guestcontact'),
+	(71, 'reservations', 'onlinebooking'),
+	(72, 'reservations', 'serviceperiod'),
+	(73, 'reservations', 'serviceperiodchange'),
+	(74, 'reservations', 'closure'),
+	(75, 'reservations', 'closurechange'),
+	(76, 'reservations', 'area'),
+	(77, 'reservations', 'table'),
+	(78, 'reservations', 'tablechange'),
+	(79, 'reservations', 'combination'),
+	(80, 'reservations', 'seating'),
+	(81, 'reservations', 'hold'),
+	(82, 'reservations', 'brandingimage'),
+	(83, 'reservations', 'branding'),
+	(84, 'reservations', 'agreedterms'),
+	(85, 'reservations', 'cancellationterms'),
+	(86, 'reservations', 'cancellationtermschange'),
+	(87, 'payments', 'audit'),
+	(88, 'payments', 'payment'),
+	(89, 'payments', 'paymentevent'),
+	(90, 'payments', 'refund'),
+	(91, 'payments', 'product'),
+	(92, 'payments', 'price'),
+	(93, 'payments', 'revenue'),
+	(94, 'payments', 'wallet'),
+	(95, 'payments', 'walletsession'),
+	(96, 'payments', 'holdingsnapshot'),
+	(97, 'payments', 'spentchallenge'),
+	(98, 'payments', 'plan'),
+	(99, 'payments', 'tierterms'),
+	(100, 'payments', 'receiver'),
+	(101, 'payments', 'billing'),
+	(102, 'payments', 'invoice'),
+	(103, 'catalogue', 'source'),
+	(104, 'catalogue', 'market'),
+	(105, 'catalogue', 'cuisine'),
+	(106, 'catalogue', 'attribute'),
+	(107, 'catalogue', 'holiday'),
+	(108, 'catalogue', 'restaurant'),
+	(109, 'catalogue', 'sourcerecord'),
+	(110, 'catalogue', 'matchcandidate'),
+	(111, 'catalogue', 'export'),
+	(112, 'catalogue', 'exportpart'),
+	(113, 'catalogue', 'removal'),
+	(114, 'catalogue', 'importrun'),
+	(115, 'catalogue', 'insight'),
+	(116, 'catalogue', 'insightdemand'),
+	(117, 'catalogue', 'insightcall'),
+	(118, 'catalogue', 'landmark'),
+	(119, 'catalogue', 'landmarkname'),
+	(120, 'catalogue', 'listing'),
+	(121, 'catalogue', 'flowrule'),
+	(122, 'catalogue', 'flowslot'),
+	(123, 'catalogue', 'flowbooking'),
+	(124, 'catalogue', 'review'),
+	(125, 'catalogue', 'reviewchange'),
+	(126, 'catalogue', 'photo'),
+	(127, 'catalogue', 'record'),
+	(128, 'catalogue', 'searchrow'),
+	(129, 'catalogue', 'kitchen'),
+	(130, 'catalogue', 'report'),
+	(131, 'catalogue', 'version'),
+	(132, 'catalogue', 'formerslug'),
+	(133, 'catalogue', 'photoimport'),
+	(134, 'catalogue', 'neighborhoodchange'),
+	(135, 'catalogue', 'deposit'),
+	(136, 'catalogue', 'restaurantclaim');
 INSERT INTO public.django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now()),
 	(2, 'contenttypes', '0002_remove_content_type_name', now()),
@@ -4585,80 +4628,84 @@ INSERT INTO public.django_migrations VALUES
 	(39, 'accounts', '0016_validate_webhook_scopes', now()),
 	(40, 'accounts', '0017_failed_deliveries', now()),
 	(41, 'accounts', '0018_oauthapp_oauthcode_oauthgrant_oauthtoken_and_more', now()),
-	(42, 'accounts', '0019_sandbox_clock', now()),
-	(43, 'admin', '0001_initial', now()),
-	(44, 'admin', '0002_logentry_remove_auto_add', now()),
-	(45, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(46, 'payments', '0001_initial', now()),
-	(47, 'payments', '0002_functions_and_triggers', now()),
-	(48, 'payments', '0003_owners_and_receivers', now()),
-	(49, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(50, 'reservations', '0001_initial', now()),
-	(51, 'catalogue', '0001_initial', now()),
-	(52, 'catalogue', '0002_functions_and_triggers', now()),
-	(53, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(54, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
-	(55, 'catalogue', '0005_photo_imports', now()),
-	(56, 'catalogue', '0006_cuisine_tree', now()),
-	(57, 'catalogue', '0007_streets_and_postal_codes', now()),
-	(58, 'catalogue', '0008_bookings_without_offer', now()),
-	(59, 'catalogue', '0009_bookings_of_owners', now()),
-	(60, 'catalogue', '0010_hotels', now()),
-	(61, 'catalogue', '0011_degrees_of_attributes', now()),
-	(62, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
-	(63, 'catalogue', '0013_regions_of_markets', now()),
-	(64, 'catalogue', '0014_deposits', now()),
-	(65, 'catalogue', '0015_phone_contacts', now()),
-	(66, 'catalogue', '0016_phone_contact_index', now()),
-	(67, 'catalogue', '0017_menus_are_exported', now()),
-	(68, 'catalogue', '0018_claims', now()),
-	(69, 'catalogue', '0019_claim_proofs', now()),
-	(70, 'catalogue', '0020_restaurant_website_index', now()),
-	(71, 'mfa', '0001_initial', now()),
-	(72, 'mfa', '0002_authenticator_timestamps', now()),
-	(73, 'mfa', '0003_authenticator_type_uniq', now()),
-	(74, 'orders', '0001_initial', now()),
-	(75, 'orders', '0002_functions_and_triggers', now()),
-	(76, 'orders', '0003_allergens_and_photos', now()),
-	(77, 'orders', '0004_order_stages', now()),
-	(78, 'orders', '0005_order_lists', now()),
-	(79, 'orders', '0006_whole_orders', now()),
-	(80, 'orders', '0007_modifiers_on_one_menu', now()),
-	(81, 'orders', '0008_order_with_contact', now()),
-	(82, 'orders', '0009_board_settings', now()),
-	(83, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(84, 'orders', '0011_no_usdc_without_a_price', now()),
-	(85, 'orders', '0012_usdc_price_and_pauses', now()),
-	(86, 'orders', '0013_order_payments', now()),
-	(87, 'orders', '0014_validate_payments', now()),
-	(88, 'orders', '0015_orders_with_refund_due', now()),
-	(89, 'orders', '0016_ticket_claims', now()),
-	(90, 'orders', '0017_fold', now()),
-	(91, 'orders', '0018_menu_item_search', now()),
-	(92, 'payments', '0005_billing', now()),
-	(93, 'payments', '0006_payment_account', now()),
-	(94, 'payments', '0007_payments_of_account', now()),
-	(95, 'payments', '0008_refund_requests', now()),
-	(96, 'payments', '0009_open_refund_requests', now()),
-	(97, 'pghistory', '0001_initial', now()),
-	(98, 'pghistory', '0002_aggregateevent', now()),
-	(99, 'pghistory', '0003_auto_20201023_1636', now()),
-	(100, 'pghistory', '0004_auto_20220906_1625', now()),
-	(101, 'pghistory', '0005_events_middlewareevents', now()),
-	(102, 'pghistory', '0006_delete_aggregateevent', now()),
-	(103, 'pghistory', '0007_auto_20250421_0444', now()),
-	(104, 'reservations', '0002_functions_and_triggers', now()),
-	(105, 'reservations', '0003_holds', now()),
-	(106, 'reservations', '0004_validate_seatings', now()),
-	(107, 'reservations', '0005_seating_by_hold', now()),
-	(108, 'reservations', '0006_guest_mail_former', now()),
-	(109, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(110, 'reservations', '0008_branding', now()),
-	(111, 'reservations', '0009_terms_and_deposits', now()),
-	(112, 'reservations', '0010_language', now()),
-	(113, 'reservations', '0011_reservation_last_updated', now()),
-	(114, 'sessions', '0001_initial', now()),
-	(115, 'usersessions', '0001_initial', now());
+	(42, 'accounts', '0019_webhook_endpoint_grant', now()),
+	(43, 'accounts', '0020_api_key_data_access', now()),
+	(44, 'accounts', '0021_sandbox_clock', now()),
+	(45, 'admin', '0001_initial', now()),
+	(46, 'admin', '0002_logentry_remove_auto_add', now()),
+	(47, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(48, 'payments', '0001_initial', now()),
+	(49, 'payments', '0002_functions_and_triggers', now()),
+	(50, 'payments', '0003_owners_and_receivers', now()),
+	(51, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(52, 'reservations', '0001_initial', now()),
+	(53, 'catalogue', '0001_initial', now()),
+	(54, 'catalogue', '0002_functions_and_triggers', now()),
+	(55, 'catalogue', '0003_suppliers_and_reasons', now()),
+	(56, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(57, 'catalogue', '0005_photo_imports', now()),
+	(58, 'catalogue', '0006_cuisine_tree', now()),
+	(59, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(60, 'catalogue', '0008_bookings_without_offer', now()),
+	(61, 'catalogue', '0009_bookings_of_owners', now()),
+	(62, 'catalogue', '0010_hotels', now()),
+	(63, 'catalogue', '0011_degrees_of_attributes', now()),
+	(64, 'catalogue', '0012_market_regions_and_neighborhood_changes', now()),
+	(65, 'catalogue', '0013_regions_of_markets', now()),
+	(66, 'catalogue', '0014_deposits', now()),
+	(67, 'catalogue', '0015_phone_contacts', now()),
+	(68, 'catalogue', '0016_phone_contact_index', now()),
+	(69, 'catalogue', '0017_menus_are_exported', now()),
+	(70, 'catalogue', '0018_claims', now()),
+	(71, 'catalogue', '0019_claim_proofs', now()),
+	(72, 'catalogue', '0020_restaurant_website_index', now()),
+	(73, 'mfa', '0001_initial', now()),
+	(74, 'mfa', '0002_authenticator_timestamps', now()),
+	(75, 'mfa', '0003_authenticator_type_uniq', now()),
+	(76, 'orders', '0001_initial', now()),
+	(77, 'orders', '0002_functions_and_triggers', now()),
+	(78, 'orders', '0003_allergens_and_photos', now()),
+	(79, 'orders', '0004_order_stages', now()),
+	(80, 'orders', '0005_order_lists', now()),
+	(81, 'orders', '0006_whole_orders', now()),
+	(82, 'orders', '0007_modifiers_on_one_menu', now()),
+	(83, 'orders', '0008_order_with_contact', now()),
+	(84, 'orders', '0009_board_settings', now()),
+	(85, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(86, 'orders', '0011_no_usdc_without_a_price', now()),
+	(87, 'orders', '0012_usdc_price_and_pauses', now()),
+	(88, 'orders', '0013_order_payments', now()),
+	(89, 'orders', '0014_validate_payments', now()),
+	(90, 'orders', '0015_orders_with_refund_due', now()),
+	(91, 'orders', '0016_ticket_claims', now()),
+	(92, 'orders', '0017_fold', now()),
+	(93, 'orders', '0018_menu_item_search', now()),
+	(94, 'orders', '0019_checkout_sessions', now()),
+	(95, 'payments', '0005_billing', now()),
+	(96, 'payments', '0006_payment_account', now()),
+	(97, 'payments', '0007_payments_of_account', now()),
+	(98, 'payments', '0008_refund_requests', now()),
+	(99, 'payments', '0009_open_refund_requests', now()),
+	(100, 'pghistory', '0001_initial', now()),
+	(101, 'pghistory', '0002_aggregateevent', now()),
+	(102, 'pghistory', '0003_auto_20201023_1636', now()),
+	(103, 'pghistory', '0004_auto_20220906_1625', now()),
+	(104, 'pghistory', '0005_events_middlewareevents', now()),
+	(105, 'pghistory', '0006_delete_aggregateevent', now()),
+	(106, 'pghistory', '0007_auto_20250421_0444', now()),
+	(107, 'reservations', '0002_functions_and_triggers', now()),
+	(108, 'reservations', '0003_holds', now()),
+	(109, 'reservations', '0004_validate_seatings', now()),
+	(110, 'reservations', '0005_seating_by_hold', now()),
+	(111, 'reservations', '0006_guest_mail_former', now()),
+	(112, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(113, 'reservations', '0008_branding', now()),
+	(114, 'reservations', '0009_terms_and_deposits', now()),
+	(115, 'reservations', '0010_language', now()),
+	(116, 'reservations', '0011_reservation_last_updated', now()),
+	(117, 'sessions', '0001_initial', now()),
+	(118, 'usersessions', '0001_initial', now());
+
 
 
 
@@ -4738,7 +4785,7 @@ SELECT pg_catalog.setval('public.accounts_venuechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.accounts_webhookendpointchange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.auth_group_id_seq', 3, true);
 SELECT pg_catalog.setval('public.auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.auth_permission_id_seq', 536, true);
+SELECT pg_catalog.setval('public.auth_permission_id_seq', 540, true);
 SELECT pg_catalog.setval('public.catalogue_exportpart_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_flowrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_holiday_id_seq', 1, false);
@@ -4755,8 +4802,8 @@ SELECT pg_catalog.setval('public.catalogue_sourcerecord_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('public.django_content_type_id_seq', 135, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 115, true);
+SELECT pg_catalog.setval('public.django_content_type_id_seq', 136, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 118, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5062,6 +5109,10 @@ ALTER TABLE ONLY public.orders_chargerule
     ADD CONSTRAINT orders_chargerule_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_chargerulechange
     ADD CONSTRAINT orders_chargerulechange_pkey PRIMARY KEY (pgh_id);
+ALTER TABLE ONLY public.orders_checkoutsession
+    ADD CONSTRAINT orders_checkoutsession_order_id_key UNIQUE (order_id);
+ALTER TABLE ONLY public.orders_checkoutsession
+    ADD CONSTRAINT orders_checkoutsession_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_dishphoto
     ADD CONSTRAINT orders_dishphoto_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.orders_itemmodifiergroup
@@ -5271,7 +5322,9 @@ CREATE INDEX accounts_venue_account_id_b700473d ON public.accounts_venue USING b
 CREATE INDEX accounts_venuechange_account_id_1880ec74 ON public.accounts_venuechange USING btree (account_id);
 CREATE INDEX accounts_venuechange_pgh_obj_id_45b7b559 ON public.accounts_venuechange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookdelivery_event_id_ff7f0aaa ON public.accounts_webhookdelivery USING btree (event_id);
+CREATE INDEX accounts_webhookendpoint_grant_id_1a4627a4 ON public.accounts_webhookendpoint USING btree (grant_id);
 CREATE INDEX accounts_webhookendpoint_venue_id_dff65153 ON public.accounts_webhookendpoint USING btree (venue_id);
+CREATE INDEX accounts_webhookendpointchange_grant_id_e2253d7a ON public.accounts_webhookendpointchange USING btree (grant_id);
 CREATE INDEX accounts_webhookendpointchange_pgh_obj_id_e705f5c0 ON public.accounts_webhookendpointchange USING btree (pgh_obj_id);
 CREATE INDEX accounts_webhookendpointchange_venue_id_30a25925 ON public.accounts_webhookendpointchange USING btree (venue_id);
 CREATE INDEX agreed_deposit_held ON public.reservations_agreedterms USING btree (reservation_id) WHERE ((deposit_state)::text = 'held'::text);
@@ -5334,6 +5387,8 @@ CREATE INDEX catalogue_source_key_f2a0e793_like ON public.catalogue_source USING
 CREATE INDEX catalogue_sourcerecord_restaurant_id_e3db45c0 ON public.catalogue_sourcerecord USING btree (restaurant_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59 ON public.catalogue_sourcerecord USING btree (source_id);
 CREATE INDEX catalogue_sourcerecord_source_id_15064a59_like ON public.catalogue_sourcerecord USING btree (source_id varchar_pattern_ops);
+CREATE INDEX checkout_session_by_expiry ON public.orders_checkoutsession USING btree (expires_at);
+CREATE INDEX checkout_session_placed ON public.orders_checkoutsession USING btree (updated_at) WHERE ((state)::text = 'placed'::text);
 CREATE INDEX claim_oldest_of_state ON public.catalogue_restaurantclaim USING btree (state, created_at);
 CREATE INDEX delivery_due ON public.accounts_webhookdelivery USING btree (next_attempt_at) WHERE ((state)::text = 'pending'::text);
 CREATE INDEX delivery_due_of_endpoint ON public.accounts_webhookdelivery USING btree (endpoint_id, next_attempt_at) WHERE ((state)::text = 'pending'::text);
@@ -5390,6 +5445,7 @@ CREATE INDEX order_with_contact ON public.orders_order USING btree (created_at) 
 CREATE INDEX orders_chargerule_venue_id_db4dce03 ON public.orders_chargerule USING btree (venue_id);
 CREATE INDEX orders_chargerulechange_pgh_obj_id_da42a94e ON public.orders_chargerulechange USING btree (pgh_obj_id);
 CREATE INDEX orders_chargerulechange_venue_id_953bfde5 ON public.orders_chargerulechange USING btree (venue_id);
+CREATE INDEX orders_checkoutsession_venue_id_f620bb4c ON public.orders_checkoutsession USING btree (venue_id);
 CREATE INDEX orders_itemmodifiergroup_group_id_4e412be5 ON public.orders_itemmodifiergroup USING btree (group_id);
 CREATE INDEX orders_itemmodifiergroup_menu_id_d432a193 ON public.orders_itemmodifiergroup USING btree (menu_id);
 CREATE INDEX orders_itemmodifiergroupchange_group_id_2ffedaf9 ON public.orders_itemmodifiergroupchange USING btree (group_id);
@@ -5548,6 +5604,7 @@ CREATE TRIGGER insights_added AFTER INSERT ON public.catalogue_insight REFERENCI
 CREATE TRIGGER insights_changed AFTER UPDATE ON public.catalogue_insight REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.render_related_restaurants();
 CREATE TRIGGER landmark_removals AFTER DELETE ON public.catalogue_landmark REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_removals('landmarks', 'lm');
 CREATE TRIGGER landmark_updated_at BEFORE UPDATE ON public.catalogue_landmark FOR EACH ROW EXECUTE FUNCTION public.set_updated_at();
+CREATE TRIGGER oauth_grant_revoked AFTER UPDATE OF revoked_at ON public.accounts_oauthgrant FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.disable_endpoints_of_grant();
 CREATE TRIGGER orders_added AFTER INSERT ON public.orders_order REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_changed AFTER UPDATE ON public.orders_order REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
 CREATE TRIGGER orders_removed AFTER DELETE ON public.orders_order REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION public.update_record_counts('order');
@@ -5561,7 +5618,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_0b370 ON public.orders_chargerule IS '
 CREATE TRIGGER pgtrigger_added_insert_38770 AFTER INSERT ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_38770();
 COMMENT ON TRIGGER pgtrigger_added_insert_38770 ON public.orders_menuitem IS '42a72c1a707d4242e7122f5833973d6266c32b09';
 CREATE TRIGGER pgtrigger_added_insert_4128f AFTER INSERT ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_4128f();
-COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS '5f4180fbf0f365678ed8087009654f8d4e1e7547';
+COMMENT ON TRIGGER pgtrigger_added_insert_4128f ON public.accounts_webhookendpoint IS 'fe58963fa5442a4cbe4ee49f471b6fd7cc251b06';
 CREATE TRIGGER pgtrigger_added_insert_446fe AFTER INSERT ON public.orders_modifier FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_446fe();
 COMMENT ON TRIGGER pgtrigger_added_insert_446fe ON public.orders_modifier IS 'b3ec30cd99d24c62d9f01fae510ffbba367b93ed';
 CREATE TRIGGER pgtrigger_added_insert_46f06 AFTER INSERT ON public.reservations_cancellationterms FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_46f06();
@@ -5579,7 +5636,7 @@ COMMENT ON TRIGGER pgtrigger_added_insert_b6f33 ON public.orders_menu IS 'd56d65
 CREATE TRIGGER pgtrigger_added_insert_c0b37 AFTER INSERT ON public.accounts_venue FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_c0b37();
 COMMENT ON TRIGGER pgtrigger_added_insert_c0b37 ON public.accounts_venue IS '6a8c3916aaf19118a548851b1b1c28bc8f2c304e';
 CREATE TRIGGER pgtrigger_added_insert_d3b8e AFTER INSERT ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_d3b8e();
-COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS '4347d4015cff13df422e11a7b8861acb3b08236d';
+COMMENT ON TRIGGER pgtrigger_added_insert_d3b8e ON public.accounts_apikey IS 'fc5e592a8c55d2b485f008b016043e8747e82ae7';
 CREATE TRIGGER pgtrigger_added_insert_f0184 AFTER INSERT ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f0184();
 COMMENT ON TRIGGER pgtrigger_added_insert_f0184 ON public.accounts_membership IS '84fece4c55539ecca821a59d00461d4e0c0b5fb7';
 CREATE TRIGGER pgtrigger_added_insert_f157e AFTER INSERT ON public.reservations_table FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_added_insert_f157e();
@@ -5592,8 +5649,8 @@ CREATE TRIGGER pgtrigger_changed_update_2ef26 AFTER UPDATE ON public.accounts_me
 COMMENT ON TRIGGER pgtrigger_changed_update_2ef26 ON public.accounts_membership IS 'f4b1140bf8147ac0b910e09560c50aff402e7115';
 CREATE TRIGGER pgtrigger_changed_update_3232a AFTER UPDATE ON public.reservations_serviceperiod FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_3232a();
 COMMENT ON TRIGGER pgtrigger_changed_update_3232a ON public.reservations_serviceperiod IS '4a87673735c40c6ed4ef29f4b28c2782e1e3b268';
-CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
-COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '589168f74d5f1be362acd1547638823df93245e5';
+CREATE TRIGGER pgtrigger_changed_update_46070 AFTER UPDATE ON public.accounts_apikey FOR EACH ROW WHEN (((old.allowance IS DISTINCT FROM new.allowance) OR (old.app_id IS DISTINCT FROM new.app_id) OR (old.created_at IS DISTINCT FROM new.created_at) OR ((old."end")::text IS DISTINCT FROM (new."end")::text) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.family IS DISTINCT FROM new.family) OR (old.has_data_access IS DISTINCT FROM new.has_data_access) OR (old.id IS DISTINCT FROM new.id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.scopes IS DISTINCT FROM new.scopes) OR ((old.start)::text IS DISTINCT FROM (new.start)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_46070();
+COMMENT ON TRIGGER pgtrigger_changed_update_46070 ON public.accounts_apikey IS '83c72f09fb3fb37703a926b3b669793b06b5b433';
 CREATE TRIGGER pgtrigger_changed_update_70c53 AFTER UPDATE ON public.orders_itemmodifiergroup FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_70c53();
 COMMENT ON TRIGGER pgtrigger_changed_update_70c53 ON public.orders_itemmodifiergroup IS '01fb7d63d5d39dfbcf078e2f3482397416943d23';
 CREATE TRIGGER pgtrigger_changed_update_74b9e AFTER UPDATE ON public.accounts_venue FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_74b9e();
@@ -5602,8 +5659,8 @@ CREATE TRIGGER pgtrigger_changed_update_82097 AFTER UPDATE ON public.orders_menu
 COMMENT ON TRIGGER pgtrigger_changed_update_82097 ON public.orders_menu IS '72638d649d8585e957a18aad1031f72d4ec324e3';
 CREATE TRIGGER pgtrigger_changed_update_8be19 AFTER UPDATE ON public.orders_menuitem FOR EACH ROW WHEN (((old.allergens IS DISTINCT FROM new.allergens) OR (old.category_id IS DISTINCT FROM new.category_id) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.diets IS DISTINCT FROM new.diets) OR (old.id IS DISTINCT FROM new.id) OR (old.is_available IS DISTINCT FROM new.is_available) OR (old.menu_id IS DISTINCT FROM new.menu_id) OR ((old.name)::text IS DISTINCT FROM (new.name)::text) OR (old.photo_id IS DISTINCT FROM new.photo_id) OR (old."position" IS DISTINCT FROM new."position") OR (old.prep_minutes IS DISTINCT FROM new.prep_minutes) OR (old.price IS DISTINCT FROM new.price) OR ((old.ref)::text IS DISTINCT FROM (new.ref)::text) OR (old.sold_out_on IS DISTINCT FROM new.sold_out_on) OR (old.sold_out_until IS DISTINCT FROM new.sold_out_until) OR ((old.station)::text IS DISTINCT FROM (new.station)::text) OR (old.takeaway_tax_percent IS DISTINCT FROM new.takeaway_tax_percent) OR (old.tax_percent IS DISTINCT FROM new.tax_percent) OR (old.translations IS DISTINCT FROM new.translations))) EXECUTE FUNCTION public.pgtrigger_changed_update_8be19();
 COMMENT ON TRIGGER pgtrigger_changed_update_8be19 ON public.orders_menuitem IS '416e2ff16fbdb6effd6cac38632f7146447d6434';
-CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
-COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '61a2dd0b311a6522442495aa09f86b1561d54da7';
+CREATE TRIGGER pgtrigger_changed_update_a6617 AFTER UPDATE ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.created_at IS DISTINCT FROM new.created_at) OR ((old.description)::text IS DISTINCT FROM (new.description)::text) OR (old.disabled_at IS DISTINCT FROM new.disabled_at) OR ((old.disabled_reason)::text IS DISTINCT FROM (new.disabled_reason)::text) OR (old.grant_id IS DISTINCT FROM new.grant_id) OR (old.id IS DISTINCT FROM new.id) OR (old.old_secret_until IS DISTINCT FROM new.old_secret_until) OR (old.types IS DISTINCT FROM new.types) OR ((old.url)::text IS DISTINCT FROM (new.url)::text) OR (old.venue_id IS DISTINCT FROM new.venue_id))) EXECUTE FUNCTION public.pgtrigger_changed_update_a6617();
+COMMENT ON TRIGGER pgtrigger_changed_update_a6617 ON public.accounts_webhookendpoint IS '0a3c9159b754651ac40e7d01016b18fefb9fb4ab';
 CREATE TRIGGER pgtrigger_changed_update_a8d1a AFTER UPDATE ON public.orders_chargerule FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_a8d1a();
 COMMENT ON TRIGGER pgtrigger_changed_update_a8d1a ON public.orders_chargerule IS 'b29d36ae6b3929d7bd5ae5c8e091aa7277806a4f';
 CREATE TRIGGER pgtrigger_changed_update_ad2ed AFTER UPDATE ON public.reservations_closure FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.pgtrigger_changed_update_ad2ed();
@@ -5631,7 +5688,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_42aee ON public.orders_modifier IS '
 CREATE TRIGGER pgtrigger_removed_delete_4eb07 AFTER DELETE ON public.orders_menuitem FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_4eb07();
 COMMENT ON TRIGGER pgtrigger_removed_delete_4eb07 ON public.orders_menuitem IS '5a43753a1709cfe13dc7f6276deb32d67e2ce749';
 CREATE TRIGGER pgtrigger_removed_delete_523dc AFTER DELETE ON public.accounts_webhookendpoint FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_523dc();
-COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '50a8274f5079cc702f2cd595ad1893ed4eeb4c83';
+COMMENT ON TRIGGER pgtrigger_removed_delete_523dc ON public.accounts_webhookendpoint IS '55d3aa9429c2072acb1dd5e0fe42d84ef85d1143';
 CREATE TRIGGER pgtrigger_removed_delete_8a109 AFTER DELETE ON public.orders_menucategory FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_8a109();
 COMMENT ON TRIGGER pgtrigger_removed_delete_8a109 ON public.orders_menucategory IS '9833e34c53a0d13296d2d0a6b243979c82894341';
 CREATE TRIGGER pgtrigger_removed_delete_9ed64 AFTER DELETE ON public.orders_itemmodifiergroup FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_9ed64();
@@ -5645,7 +5702,7 @@ COMMENT ON TRIGGER pgtrigger_removed_delete_d2b7c ON public.accounts_venue IS '0
 CREATE TRIGGER pgtrigger_removed_delete_d2fe0 AFTER DELETE ON public.accounts_membership FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d2fe0();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d2fe0 ON public.accounts_membership IS 'bb522e2562c0f227550292200725938829d8f9fd';
 CREATE TRIGGER pgtrigger_removed_delete_d5bea AFTER DELETE ON public.accounts_apikey FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d5bea();
-COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS 'dd7965221f902018dc01b98bd1f07f8be6484f02';
+COMMENT ON TRIGGER pgtrigger_removed_delete_d5bea ON public.accounts_apikey IS '2a63361e623caeec574d9a023ee32727dcd7e37f';
 CREATE TRIGGER pgtrigger_removed_delete_d66ae AFTER DELETE ON public.reservations_closure FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_d66ae();
 COMMENT ON TRIGGER pgtrigger_removed_delete_d66ae ON public.reservations_closure IS '53add195ae4124c163625f05471adc1ab5029a78';
 CREATE TRIGGER pgtrigger_removed_delete_eab81 AFTER DELETE ON public.orders_chargerule FOR EACH ROW EXECUTE FUNCTION public.pgtrigger_removed_delete_eab81();
@@ -5681,6 +5738,7 @@ CREATE TRIGGER touch_landmark AFTER INSERT OR DELETE OR UPDATE ON public.catalog
 CREATE TRIGGER venue_changed AFTER DELETE OR UPDATE ON public.accounts_venue FOR EACH STATEMENT EXECUTE FUNCTION public.count_api_key_change();
 CREATE TRIGGER version_removals AFTER DELETE ON public.catalogue_version REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_version_removals();
 CREATE TRIGGER version_updated_at BEFORE UPDATE ON public.catalogue_version FOR EACH ROW WHEN (((old.restaurant_id IS DISTINCT FROM new.restaurant_id) OR (old.version IS DISTINCT FROM new.version) OR (old.at IS DISTINCT FROM new.at) OR ((old.actor)::text IS DISTINCT FROM (new.actor)::text) OR ((old.kind)::text IS DISTINCT FROM (new.kind)::text) OR (old.patch IS DISTINCT FROM new.patch))) EXECUTE FUNCTION public.set_updated_at();
+CREATE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.grant_id IS NOT NULL) AND (new.grant_id IS NULL) AND (old.disabled_at IS NULL) AND (new.disabled_at IS NULL))) EXECUTE FUNCTION public.disable_endpoint_without_grant();
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.account_emailconfirmation
@@ -5759,6 +5817,8 @@ ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdeli_endpoint_id_bf21cfff_fk_accounts_ FOREIGN KEY (endpoint_id) REFERENCES public.accounts_webhookendpoint(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookdelivery
     ADD CONSTRAINT accounts_webhookdelivery_event_id_ff7f0aaa_fk_accounts_event_id FOREIGN KEY (event_id) REFERENCES public.accounts_event(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.accounts_webhookendpoint
+    ADD CONSTRAINT accounts_webhookendp_grant_id_1a4627a4_fk_accounts_ FOREIGN KEY (grant_id) REFERENCES public.accounts_oauthgrant(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.accounts_webhookendpoint
     ADD CONSTRAINT accounts_webhookendpoint_venue_id_dff65153_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.auth_group_permissions
@@ -5889,6 +5949,10 @@ ALTER TABLE ONLY public.orders_modifier
     ADD CONSTRAINT modifier_and_its_nested_group_on_one_menu FOREIGN KEY (nested_group_id, menu_id) REFERENCES public.orders_modifiergroup(id, menu_id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_chargerule
     ADD CONSTRAINT orders_chargerule_venue_id_db4dce03_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_checkoutsession
+    ADD CONSTRAINT orders_checkoutsession_order_id_6dd06e66_fk_orders_order_id FOREIGN KEY (order_id) REFERENCES public.orders_order(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.orders_checkoutsession
+    ADD CONSTRAINT orders_checkoutsession_venue_id_f620bb4c_fk_accounts_venue_id FOREIGN KEY (venue_id) REFERENCES public.accounts_venue(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_itemmodifiergroup
     ADD CONSTRAINT orders_itemmodifierg_group_id_4e412be5_fk_orders_mo FOREIGN KEY (group_id) REFERENCES public.orders_modifiergroup(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.orders_itemmodifiergroup
