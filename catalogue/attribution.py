@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from catalogue.models import Landmark, SourceRecord
 from framework.cache import CachedValue
 from framework.db import prepared_statements
@@ -40,6 +42,24 @@ def landmark_attribution(ids: Collection[UUID]) -> list[Line]:
     if not ids:
         return []
     return attribution_lines(set(Landmark.objects.filter(pk__in=ids).values_list("source", flat=True).distinct()))
+
+
+def list_sources(body: bytes) -> list[str]:
+    """Return the keys of the sources that an answer (a JSON object) names in `attribution`, sorted."""
+    found: set[str] = set()
+    _collect(orjson.loads(body), found)
+    return sorted(found)
+
+
+def _collect(value: Any, found: set[str]) -> None:
+    """Collect the sources of an object and of the objects in it; lists of rows have no lines of their own."""
+    if not isinstance(value, dict):
+        return
+    for name, member in value.items():
+        if name == "attribution" and isinstance(member, list):
+            found.update(line["source"] for line in member)
+        else:
+            _collect(member, found)
 
 
 def _read() -> Mapping[str, Line]:

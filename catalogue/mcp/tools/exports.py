@@ -45,7 +45,7 @@ def start_export(call: ToolCall, values: Values) -> ToolResult:
         raise
     enqueue_export_step(ordered.export)
     result = _render(call, ordered.export)
-    return result if ordered.receipt is None else paywall.paid_result(result.body or b"", ordered.receipt)
+    return result if ordered.receipt is None else paywall.paid_result(result.body or b"", ordered.receipt, at=call.now)
 
 
 def _argument_name(param: str | None) -> str | None:
