@@ -46,7 +46,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     ),
     "Data buyer": (
         *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
-        *("tiers", "exports", "ledger", "reports", "pages"),
+        *("receipts", "tiers", "exports", "ledger", "reports", "pages"),
     ),
     "Agent builder": ("quickstart-agent-builder", "mcp", "checkout"),
     "Operator": (

@@ -44,10 +44,10 @@ class Artifact:
 
     def hash(self, payload: Mapping[str, Any]) -> bytes:
         """Return what EIP-712 signs of this payload."""
-        words = [_hash_text(payload[name]) if kind == "string" else payload[name] for name, kind in self.fields]
-        return keccak(
-            b"\x19\x01" + _hash_domain(self.name) + keccak(_hash_type(self) + b"".join(map(encode_word, words)))
+        words = (
+            _hash_text(payload[name]) if kind == "string" else encode_word(payload[name]) for name, kind in self.fields
         )
+        return keccak(b"\x19\x01" + _hash_domain(self.name) + keccak(_hash_type(self) + b"".join(words)))
 
 
 OFFER = Artifact(
@@ -88,7 +88,7 @@ def _hash_text(text: str) -> bytes:
 @lru_cache(maxsize=2)
 def _hash_domain(name: str) -> bytes:
     # The specification fixes the chain id, whatever network is paid on.
-    return keccak(b"".join(map(encode_word, (DOMAIN_TYPE, _hash_text(name), _hash_text("1"), 1))))
+    return keccak(DOMAIN_TYPE + _hash_text(name) + _hash_text("1") + encode_word(1))
 
 
 @lru_cache(maxsize=2)

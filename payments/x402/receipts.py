@@ -183,7 +183,7 @@ class PaidResponse(Response):
         self.receipt, self.at, self.sources = receipt, at or timezone.now(), sources
 
     @property
-    def rendered_content(self) -> bytes:
+    def rendered_content(self) -> bytes:  # type: ignore[override]  # the stubs of Django say text
         """The body, about which its statement is made."""
         content: bytes = super().rendered_content
         self.receipt.attach_statement(self, content, at=self.at, sources=self.sources)

@@ -97,7 +97,8 @@ def _build_did(base_url: str) -> str:
 
 def build_did_document() -> dict[str, Any]:
     """Return the DID document. Each key is in it twice: as a JWK, and as the address that EIP-712 signatures give."""
-    did, methods = get_did(), []
+    did = get_did()
+    methods: list[dict[str, Any]] = []
     for key in get_keys():
         methods += [
             {"id": key.kid, "type": "JsonWebKey2020", "controller": did, "publicKeyJwk": key.jwk},
