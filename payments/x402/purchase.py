@@ -18,6 +18,8 @@ TOOL_CALL = "tools/call"
 # Proxies refuse headers beyond 4 to 8 KB: a longer address is cut to the part before its query.
 MAX_URL_LENGTH = 250
 MCP_SCHEME = "mcp://"
+# Between the address of an order of an export and the export's id (catalogue.exports.requests.payment_state).
+EXPORT_MARK = "#exp_"
 
 
 def shorten_url(url: str) -> str:
@@ -25,7 +27,7 @@ def shorten_url(url: str) -> str:
 
     Of a tool call it is the tool without its arguments. The mark of an export (`#exp_...`) is left out.
     """
-    url = url.partition("#")[0]
+    url = url.partition(EXPORT_MARK)[0]
     return url.partition("?")[0][:MAX_URL_LENGTH] if len(url) > MAX_URL_LENGTH or url.startswith(MCP_SCHEME) else url
 
 

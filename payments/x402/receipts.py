@@ -23,7 +23,7 @@ from payments.chain.networks import NETWORKS
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.x402 import offer_receipt
-from payments.x402.purchase import shorten_url
+from payments.x402.purchase import EXPORT_MARK, shorten_url
 
 logger = logging.getLogger("tablewire.payments")
 
@@ -134,7 +134,7 @@ class Receipt:
                 "payment": public_ids.encode(PREFIX, self.payment),
                 "method": self.method,
                 # The arguments of a tool call are in it: a message has room for them.
-                "url": shorten_url(self.resource) if is_rest else self.resource.partition("#")[0],
+                "url": shorten_url(self.resource) if is_rest else self.resource.partition(EXPORT_MARK)[0],
                 "request": self.request,
                 "sha256": hashlib.sha256(body).hexdigest(),
                 "at": f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",

@@ -99,12 +99,11 @@ def test_a_paid_tool_call_proves_itself_with_its_arguments_and_text(
     client: Client, wallets: Mapping[str, Wallet], settings: Settings, form: str
 ) -> None:
     settings.RECEIPT_FORMAT = form
-    tool, arguments = "list_reviews", {"slug": "noma"}
-    asked = price_of(call(client, tool, **arguments))
+    asked = price_of(call(client, "list_reviews", slug="noma"))
     assert asked.extensions is not None
     (offer,) = asked.extensions["offer-receipt"]["info"]["offers"]
     assert (offer["format"], offer["acceptIndex"]) == (form, 0)
-    result = paid(client, wallets["pro"], tool, **arguments)
+    result = paid(client, wallets["pro"], "list_reviews", slug="noma")
     meta, text = result["_meta"], result["content"][0]["text"].encode()
     settled, statement = meta["x402/payment-response"], meta["tablewire/statement"]
     # The notice, which is added to the result of a tool, is in the digest.
