@@ -19,13 +19,13 @@ TOOL_CALL = "tools/call"
 MAX_URL_LENGTH = 250
 MCP_SCHEME = "mcp://"
 # Between the address of an order of an export and the export's id (catalogue.exports.requests.payment_state).
-EXPORT_MARK = "#exp_"
+EXPORT_MARK = "#ex_"
 
 
 def shorten_url(url: str) -> str:
     """Return the address of a purchase as 402s and receipts name it, short enough for a header.
 
-    Of a tool call it is the tool without its arguments. The mark of an export (`#exp_...`) is left out.
+    Of a tool call it is the tool without its arguments. The mark of an export (`#ex_...`) is left out.
     """
     url = url.partition(EXPORT_MARK)[0]
     return url.partition("?")[0][:MAX_URL_LENGTH] if len(url) > MAX_URL_LENGTH or url.startswith(MCP_SCHEME) else url

@@ -196,7 +196,7 @@ def test_who_paid_by_version_1_gets_the_receipt_in_its_header_too() -> None:
     ("ledger", "named"),
     [
         ("mcp://tool/get_reviews?slug=noma", "mcp://tool/get_reviews"),
-        ("https://api.example.com/v1/exports#exp_1", "https://api.example.com/v1/exports"),
+        ("https://api.example.com/v1/exports#ex_1", "https://api.example.com/v1/exports"),
         (f"https://api.example.com/v1/restaurants?slugs={'a' * 300}", "https://api.example.com/v1/restaurants"),
     ],
 )
