@@ -1,5 +1,6 @@
 """Attribution lines that sources require wherever their data is shown."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,8 @@ from framework.db import prepared_statements
 # Changes by staff apply within this time, new sources at once.
 MAX_AGE_S = 30.0
 ALL = "SELECT key, attribution, license FROM catalogue_source"
+
+SOURCE = re.compile(rb'"source"\s*:\s*"([\w.:-]+)"')
 
 Line = dict[str, Any]
 
@@ -40,6 +43,12 @@ def landmark_attribution(ids: Collection[UUID]) -> list[Line]:
     if not ids:
         return []
     return attribution_lines(set(Landmark.objects.filter(pk__in=ids).values_list("source", flat=True).distinct()))
+
+
+def list_sources(body: bytes) -> list[str]:
+    """Return the keys of the sources that an answer in JSON names, sorted: in its attribution, and of its rows."""
+    # Within a text the quotes would be escaped.
+    return sorted({key.decode() for key in SOURCE.findall(body)})
 
 
 def _read() -> Mapping[str, Line]:

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 
+from catalogue.attribution import list_sources
 from catalogue.responses import Content
 from framework.api import conditional_requests, fast_path
 from framework.api.renderers import JSONRenderer
@@ -51,14 +52,15 @@ def build_response(
     quoted: Sequence[str] = (),
     now: datetime,
     etag_of: bytes | None = None,
+    at: datetime | None = None,
 ) -> HttpResponse:
     """Return the response with this body (JSON bytes, or values to render), after payment if products are `sold` with
     it.
 
     A body that the client has, by If-None-Match, is 304 and free. `etag_of` is the content of a weak ETag, for a body
-    with members that change by themselves (a cursor, a moment). `is_bought` and `quoted` are those of Content. Raises
-    what payments.checkout.collect raises. Call it last and outside of transactions, because the payment cannot be
-    undone.
+    with members that change by themselves (a cursor, a moment). `is_bought`, `quoted` and `at` are those of Content.
+    Raises what payments.checkout.collect raises. Call it last and outside of transactions, because the payment cannot
+    be undone.
     """
     if quoted:
         require_signed_payment(request, Purchase.for_request(request), quoted, now=now)
@@ -84,7 +86,8 @@ def build_response(
         receipt_token=request.headers.get("X-Receipt"),
         now=now,
     )
-    return set_cache_headers(PaidResponse(content, receipt), etag, NO_STORE)
+    answer = PaidResponse(content, receipt, at=at or now, sources=list_sources(content))
+    return set_cache_headers(answer, etag, NO_STORE)
 
 
 def serve(request: Request, content: Content, *, now: datetime) -> HttpResponse:
@@ -97,6 +100,7 @@ def serve(request: Request, content: Content, *, now: datetime) -> HttpResponse:
         quoted=content.quoted,
         now=now,
         etag_of=content.etag_of(),
+        at=content.at,
     )
 
 

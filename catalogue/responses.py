@@ -46,6 +46,7 @@ class Content:
     there is.
     `etag_of` returns the content for the ETag if the body contains members that change by themselves (a cursor, a
     moment), else None. It is called only where an ETag is sent, which MCP does not do.
+    `at` is the past moment that was asked for, whose data the body shows.
     """
 
     body: bytes
@@ -53,6 +54,7 @@ class Content:
     is_bought: bool = False
     quoted: tuple[str, ...] = ()
     etag_of: Callable[[], bytes | None] = lambda: None
+    at: datetime | None = None
 
 
 def never(*_: object) -> bool:
@@ -79,7 +81,9 @@ def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Ca
         and generate_insight(places.find_restaurant(slug), now=now)
     ):
         record = read()
-    return Content(render_record(record), record.sold, etag_of=partial(render_etag_content, record))
+    return Content(
+        render_record(record), record.sold, etag_of=partial(render_etag_content, record), at=params.get("at")
+    )
 
 
 def records(slugs: Sequence[str], groups: Sequence[str], *, now: datetime) -> Content:

@@ -19,6 +19,7 @@ from config.public_address import is_public
 from framework.data_files import read_toml
 from framework.http_client import is_loopback
 from payments.devchain.addresses import PRICE_FEED
+from payments.x402.signing_keys import get_signing_key
 
 MESSAGES: Mapping[str, Mapping[str, str]] = read_toml(Path(__file__).with_name("checks.toml"))
 MAINNET = "eip155:8453"
@@ -75,6 +76,18 @@ def warn_of_weak_settings(*, app_configs: Any, **rest: Any) -> list[CheckMessage
         "W003": settings.TOKEN_PRICE_FEED == PRICE_FEED,
         "W004": settings.EMAIL_BACKEND == CONSOLE_EMAIL,
         "W005": is_remote and database.get("OPTIONS", {}).get("sslmode") not in TLS_MODES,
+    }
+    return build_messages(checks.Warning, problems)
+
+
+@register(Tags.security, deploy=True)
+def warn_of_receipt_keys(*, app_configs: Any, **rest: Any) -> list[CheckMessage]:
+    """Warnings of the keys of receipts of a public installation that takes payments."""
+    if not is_public() or not settings.PAY_TO:
+        return []
+    problems = {
+        "W006": not settings.RECEIPT_KEYS,
+        "W007": get_signing_key().address == settings.PAY_TO,
     }
     return build_messages(checks.Warning, problems)
 

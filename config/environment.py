@@ -10,6 +10,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
+from coincurve import PrivateKey, PublicKey
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
@@ -48,6 +49,25 @@ def vapid_key(name: str) -> ec.EllipticCurvePrivateKey | None:
         return ec.derive_private_key(int.from_bytes(data), ec.SECP256R1())
     except ValueError as error:
         raise WrongValue(name, "a private key of P-256, its 32 bytes in base64url") from error
+
+
+def secp256k1_keys(name: str) -> tuple[str, ...]:
+    """Private keys of secp256k1 (64 hexadecimal digits) and compressed public ones (66), separated by commas.
+
+    The first is private. In lower case without 0x; none when unset. The message shows no key.
+    """
+    keys = tuple(key.lower().removeprefix("0x") for key in words(name))
+    try:
+        for key in keys:
+            data = bytes.fromhex(key)
+            if len(data) not in (32, 33):
+                raise ValueError
+            PrivateKey(data) if len(data) == 32 else PublicKey(data)
+    except ValueError:
+        raise WrongValue(name, "private keys of secp256k1, 64 hexadecimal digits, and public ones, 66") from None
+    if keys and len(keys[0]) != 64:
+        raise WrongValue(name, "a private key first: it signs")
+    return keys
 
 
 def is_set(name: str) -> bool:

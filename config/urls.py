@@ -17,6 +17,7 @@ from config import metrics
 from config.website import crawlers, docs, legal, mailbox, reference, status
 from config.website.landing import landing
 from framework.api.openapi import schema
+from payments.api import did_document
 from reservations.api import urls as reservations
 
 handler400 = "framework.api.error_handler.bad_request"
@@ -97,6 +98,7 @@ urlpatterns = [
     path(".well-known/x402", well_known),
     path(".well-known/ucp", serve_profile),
     path(f"{ucp.PATH.strip('/')}/", include("catalogue.ucp.urls")),
+    path(".well-known/did.json", did_document.serve),
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),

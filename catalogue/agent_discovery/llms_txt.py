@@ -31,6 +31,7 @@ FOR_CALLERS: Mapping[str, str] = {
     "offers": "discounts at a time of day, and how a table is booked at one",
     "exports": "the whole catalogue as files",
     "paying": "a call for a fraction of a cent: x402 in full",
+    "receipts": "signed offers, receipts and statements, and how to verify them",
     "tiers": "limits and prices by what your wallet holds or stakes",
     "ledger": "your payments, and refunds",
     "reports": "saying what is wrong",

@@ -20,7 +20,7 @@ from framework.api.cache_headers import NO_STORE
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
-from payments.interface import DataViewSet, Receipt
+from payments.interface import DataViewSet, PaidResponse, Receipt
 
 TOKEN = OpenApiParameter(
     "X-Manage-Token",
@@ -94,8 +94,11 @@ def find(request: Request, public_id: str) -> FlowBooking:
 
 def created(booked: FlowBooking, *, receipt: Receipt | None = None) -> Response:
     """Return the record of a new booking, with the receipt of its deposit."""
-    headers = {"Location": public_url(f"/v1/bookings/{booked.public_id}")} | (receipt.headers if receipt else {})
-    return answer(tables.reload(booked), status=HTTPStatus.CREATED, headers=headers)
+    headers = {"Location": public_url(f"/v1/bookings/{booked.public_id}")}
+    record = tables.reload(booked)
+    if receipt is None:
+        return answer(record, status=HTTPStatus.CREATED, headers=headers)
+    return PaidResponse(serializers.BookingRecord(record).data, receipt, status=HTTPStatus.CREATED, headers=headers)
 
 
 def answer(booked: FlowBooking, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:

@@ -98,10 +98,24 @@ PAYMENT = [
         "A signed challenge of GET /v1/auth/challenge, which identifies your wallet for this request.",
     ),
     header("x402", "Asset, decimal amount, receiver and network, in JSON.", response=402, required=True),
-    header("PAYMENT-REQUIRED", "The challenge of x402 version 2, in base64.", response=402, required=True),
-    header("PAYMENT-RESPONSE", "If it was paid: the settlement of x402 version 2, in base64.", response=200),
+    header(
+        "PAYMENT-REQUIRED",
+        "The challenge of x402 version 2 with a signed offer, in base64.",
+        response=402,
+        required=True,
+    ),
+    header(
+        "PAYMENT-RESPONSE",
+        "If it was paid: the settlement of x402 version 2 with the signed receipt, in base64.",
+        response=200,
+    ),
     header("X-PAYMENT-RESPONSE", "If it was paid: the settlement of x402 version 1.", response=200),
     header("X-Receipt", "If it was paid: the receipt, with which you can get the response again.", response=200),
+    header(
+        "Receipt-Statement",
+        "If it was paid: our signed statement about this body, a JWS (docs/receipts).",
+        response=200,
+    ),
     *CONDITIONAL,
     MOVED,
 ]

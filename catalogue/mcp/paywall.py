@@ -1,6 +1,7 @@
 """Payments of tools (the same checkout as REST), and refusals in text for a model."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ import orjson
 from accounts.api_keys.authentication import MissingCredentials
 from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
+from catalogue.attribution import list_sources
 from catalogue.bookings.owners import SignInRequired
 from catalogue.bookings.venues import TakesNoBookings
 from catalogue.exports.requests.commands import TooManyExports
@@ -38,9 +40,11 @@ from payments.interface import (
 )
 from reservations.booking.terms import DepositRequired
 
-# Keys in `_meta`: of x402's MCP transport, and the receipt token (X-Receipt over HTTP).
+# Keys in `_meta`: of x402's MCP transport, the receipt token (X-Receipt over HTTP), and the statement
+# (Receipt-Statement).
 RECEIPT_META = "x402/payment-response"
 TOKEN_META = "tablewire/receipt"  # noqa: S105  # a name
+STATEMENT_META = "tablewire/statement"
 # The members by which a caller recognizes PaymentRequired in a result.
 PRICE: Schema = {"required": ["x402Version", "accepts"]}
 
@@ -96,7 +100,7 @@ def deliver(call: ToolCall, content: Content) -> ToolResult:
         receipt_token=receipt_token(call),
         now=call.now,
     )
-    return paid_result(content.body, receipt)
+    return paid_result(content.body, receipt, at=content.at or call.now)
 
 
 def receipt_token(call: ToolCall) -> str | None:
@@ -105,11 +109,19 @@ def receipt_token(call: ToolCall) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def paid_result(body: bytes, receipt: Receipt) -> ToolResult:
-    """A paid result with its receipt, which is marked as delivered once it was sent."""
+def paid_result(body: bytes, receipt: Receipt, *, at: datetime) -> ToolResult:
+    """A paid result with its receipt, which is marked as delivered once it was sent.
+
+    `at` is the moment whose data it shows, for the statement about its body.
+    """
     settled = receipt.settled.model_dump(mode="json", by_alias=True, exclude_none=True)
     meta = {RECEIPT_META: settled, TOKEN_META: receipt.token}
-    return ToolResult(body, meta=meta, on_sent=partial(mark_delivered, receipt))
+
+    def sign_statement(sent: bytes) -> Mapping[str, Any]:
+        statement = receipt.sign_statement(sent, at=at, sources=list_sources(sent))
+        return {STATEMENT_META: statement} if statement else {}
+
+    return ToolResult(body, meta=meta, on_sent=partial(mark_delivered, receipt), meta_of_body=sign_statement)
 
 
 def is_buyer(call: ToolCall, product: str) -> bool:

@@ -72,6 +72,7 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
     try:
         proof = parse_proof(request.headers)
         headers = {"Cache-Control": "no-store", "Vary": ", ".join(CALLER_HEADERS)}
+        receipt = None
         if proof is not None or order.payment_state != Order.PaymentState.PAID:
             if proof is not None:
                 payment.count_attempt(order)
@@ -86,7 +87,10 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
     except ApiError as error:
         return error_response(error, request)
     body = {"order": order.public_id, "number": order.number, "payment": serialize_payment(order)}
-    return JsonResponse(body, headers=headers)
+    response = JsonResponse(body, headers=headers)
+    if receipt is not None:
+        receipt.attach_statement(response, response.content, at=now)
+    return response
 
 
 def show_transfer(request: HttpRequest, order: Order, context: dict[str, Any]) -> HttpResponse:

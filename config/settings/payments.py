@@ -54,3 +54,7 @@ if PAYMENT_CONFIRMATIONS > 100:
 # Anybody can send a transfer of a millionth: smaller refunds stay out of the queue.
 REFUND_MIN_USDC = env.amount("REFUND_MIN_USDC", "0.001")
 ANONYMOUS_PROOF_MAX_USDC = env.amount("ANONYMOUS_PROOF_MAX_USDC", "0.10")
+# The keys of receipts, the newest first: it signs, and all are published. None: one derived from SECRET_KEY.
+RECEIPT_KEYS = env.secp256k1_keys("RECEIPT_KEYS")
+# How offers and receipts are signed (payments/x402/offer_receipt.py).
+RECEIPT_FORMAT = env.choice("RECEIPT_FORMAT", "eip712", ("eip712", "jws"))

@@ -48,7 +48,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     ),
     "Data buyer": (
         *("quickstart-data-buyer", "search", "finding", "records", "reviews", "insights", "offers", "paying"),
-        *("tiers", "exports", "ledger", "reports", "pages"),
+        *("receipts", "tiers", "exports", "ledger", "reports", "pages"),
     ),
     "Agent builder": ("quickstart-agent-builder", "mcp", "ucp", "checkout"),
     "Operator": (

@@ -29,12 +29,20 @@ class ToolResult:
     is_challenge: bool = False
     on_sent: Callable[[], None] | None = None
     handle: Mapping[str, Any] | None = None
+    # Called with the body as it is sent, the notice included: returns further members of `meta`.
+    meta_of_body: Callable[[bytes], Mapping[str, Any]] | None = None
 
     def with_notice(self, notice: str) -> Self:
         """The result with `notice` as the first member of its structured content, if it has one."""
         if not notice or self.is_error or self.body is None:
             return self
         return replace(self, body=add_notice(self.body, notice))
+
+    def with_meta_of_body(self) -> Self:
+        """The result with the members of `meta` that depend on its body, which does not change any more."""
+        if self.meta_of_body is None or self.body is None:
+            return self
+        return replace(self, meta={**self.meta, **self.meta_of_body(self.body)}, meta_of_body=None)
 
     def to_json(self) -> dict[str, Any]:
         """The result of tools/call."""

@@ -272,7 +272,8 @@ class Server:
         try:
             if message.refusal:
                 raise message.refusal
-            return tool.run(call, tool.validate_arguments(arguments)).with_notice(tool.notice)
+            result = tool.run(call, tool.validate_arguments(arguments))
+            return result.with_notice(tool.notice).with_meta_of_body()
         except InputRequired as required:
             return required.result
         except JSONRPCError:

@@ -43,6 +43,11 @@ def recover_address(digest: bytes, signature: bytes) -> str | None:
         key = PublicKey.from_signature_and_message(signature[:64] + bytes([parity]), digest, hasher=None)
     except ValueError:
         return None
+    return to_address(key)
+
+
+def to_address(key: PublicKey) -> str:
+    """Return the lower-case address of a public key."""
     return "0x" + keccak(key.format(compressed=False)[1:])[-20:].hex()
 
 

@@ -29,6 +29,12 @@ CHALLENGES = Counter(
     registry=registry,
 )
 REFUSALS = Counter("tablewire_payment_refusals", "Payments that bought nothing.", ["reason"], registry=registry)
+UNSIGNED = Counter(
+    "tablewire_payment_unsigned",
+    "Offers, receipts and statements that could not be signed: what they belong to went out without.",
+    ["kind"],
+    registry=registry,
+)
 SETTLEMENTS = Histogram(
     "tablewire_settle_seconds",
     "Duration of settlements at the facilitator.",

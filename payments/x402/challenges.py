@@ -22,12 +22,11 @@ from payments.identity import siwx
 from payments.models import Payment
 from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE, Tier, describe_requirements, describe_token
+from payments.x402 import offer_receipt
 from payments.x402.proofs import QUOTE_TOKEN
-from payments.x402.purchase import Purchase
+from payments.x402.purchase import Purchase, shorten_url
 
 EXPIRES_IN_S = int(PRICE_GRACE.total_seconds())
-# Proxies refuse headers beyond 4 to 8 KB: a longer address is cut to the part before its query.
-MAX_URL_LENGTH = 250
 JSON_TYPE = "application/json"
 TIERS_PATH = "/v1/tiers"
 # The headers that identify a caller: caches must not serve the answer to one caller to another.
@@ -54,14 +53,14 @@ class PaymentRequired(ApiError):
         refund: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        accepts = [build_requirement(payment_network().to_atomic(quote.amount), quote_token=secrets.token_urlsafe(16))]
+        offers = offer_receipt.declare_offers(shorten_url(purchase.url), accepts, now=timezone.now().timestamp())
         # The challenge of version 2.
         self.required = RequiredV2(
             error=self.code,
             resource=build_resource(purchase, description=quote.description),
-            accepts=[
-                build_requirement(payment_network().to_atomic(quote.amount), quote_token=secrets.token_urlsafe(16))
-            ],
-            extensions=declare_extensions(purchase),
+            accepts=accepts,
+            extensions=declare_extensions(purchase) | offers,
         )
         refused = {} if type(self) is PaymentRequired else refusal_headers(reason or self.code, refund=refund)
         challenge = challenge_headers(self.required, quote, plain_amount)
@@ -74,6 +73,7 @@ class PaymentRequired(ApiError):
             "title": self.title,
             "status": self.status,
             "detail": message,
+            **({"extensions": offers} if offers else {}),
             "tier_required": None if quote.from_tier == FREE else quote.from_tier.name,
             **({} if quote.from_tier == FREE else describe_required(quote.from_tier)),
             **({"reason": reason} if reason else {}),
@@ -139,10 +139,21 @@ def challenge_headers(required: RequiredV2, quote: Quote, plain_amount: int | No
     }
     return {
         "x402": orjson.dumps(bare).decode(),
-        "PAYMENT-REQUIRED": encode_payment_required_header(required),
+        "PAYMENT-REQUIRED": encode_payment_required_header(shorten_schemas(required)),
         "Cache-Control": "no-store",
         "Vary": ", ".join(CALLER_HEADERS),
     }
+
+
+def shorten_schemas(required: RequiredV2) -> RequiredV2:
+    """Return the challenge for a header: the schemas of its two long extensions, which no client needs, are left out.
+
+    An MCP message has the whole one, and the body of a 402 the one of the offers.
+    """
+    extensions = offer_receipt.without_schemas(required.extensions) or {}
+    if SIGN_IN_WITH_X in extensions:
+        extensions[SIGN_IN_WITH_X] = {**extensions[SIGN_IN_WITH_X], "schema": {"type": "object"}}
+    return required.model_copy(update={"extensions": extensions})
 
 
 def refusal_headers(reason: str, *, refund: str | None) -> dict[str, str]:
@@ -187,7 +198,7 @@ def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirement
         **current.model_dump(exclude={"network", "amount"}),
         network=network.name,
         max_amount_required=current.amount,
-        resource=resource_url(purchase),
+        resource=shorten_url(purchase.url),
         description=quote.description,
         mime_type=JSON_TYPE,
         output_schema={"input": {"type": "http", "method": purchase.method, "discoverable": True}, "output": None},
@@ -195,11 +206,4 @@ def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirement
 
 
 def build_resource(purchase: Purchase, *, description: str | None = None) -> ResourceInfo:
-    return ResourceInfo(url=resource_url(purchase), description=description, mime_type=JSON_TYPE)
-
-
-def resource_url(purchase: Purchase) -> str:
-    """Return the address of what is sold, short enough for a header."""
-    if purchase.advertised_url is not None:
-        return purchase.advertised_url
-    return purchase.url if len(purchase.url) <= MAX_URL_LENGTH else purchase.url.partition("?")[0][:MAX_URL_LENGTH]
+    return ResourceInfo(url=shorten_url(purchase.url), description=description, mime_type=JSON_TYPE)

@@ -1,5 +1,6 @@
 """The lines of sources: remembered for a moment, and never one too few."""
 
+import orjson
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
@@ -40,3 +41,15 @@ def test_a_source_that_was_added_is_named_at_once_though_the_others_are_remember
     assert [line["source"] for line in shown] == ["brand-new", "demo"]
     with django_assert_num_queries(0):
         attribution.attribution_lines(["demo", "brand-new"])
+
+
+def test_the_sources_of_an_answer_are_those_of_its_lines_and_rows_and_none_of_its_texts() -> None:
+    body = orjson.dumps(
+        {
+            "attribution": [{"source": "osm", "text": "OpenStreetMap"}, {"source": "demo", "text": "Demo"}],
+            "entries": [{"source": "wikidata.org"}, {"source": "osm"}, {"source": None}],
+            "reviews": [{"text": 'He said "source":"invented" and left.'}],
+        },
+        option=orjson.OPT_INDENT_2,
+    )
+    assert attribution.list_sources(body) == ["demo", "osm", "wikidata.org"]

@@ -8,7 +8,7 @@ as later ones pin a package that not every registry has.
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from x402.mechanisms.evm.exact import register_exact_evm_client
 from x402.schemas import PaymentPayload, PaymentRequired
 
 from tests.payments.checkout.test_paid_calls import Shop
-from tests.support.live_stack import Up
+from tests.support.live_stack import Up, running
 
 pytestmark = pytest.mark.outside
 
@@ -50,7 +50,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if npm is None:
         pytest.skip("npm is not installed: it brings the clients written in JavaScript")
     directory = tmp_path_factory.mktemp("npm")
-    for name in ("package.json", "package-lock.json", "buy.mjs"):
+    for name in ("package.json", "package-lock.json", "buy.mjs", "receipts.mjs"):
         shutil.copy(HERE / name, directory)
     words = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     done = subprocess.run(words, cwd=directory, capture_output=True, text=True, check=False)
@@ -112,3 +112,35 @@ def test_a_payment_identifier_of_the_official_helper_names_one_payment(shop: Sho
         again = shop.ask(each, **identified(shop, "free", shop.ask(each), identifier))
         assert again.status_code in ((200, 409) if each == url else (409,))
     assert before - shop.balance("free") == Decimal("0.002")
+
+
+# offer-receipt
+@pytest.fixture(scope="module", params=["eip712", "jws"])
+def signing_shop(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Shop, str]]:
+    """A shop that signs in this format."""
+    if request.param == "eip712":
+        yield request.getfixturevalue("shop"), "eip712"
+        return
+    with running(tmp_path_factory.mktemp("jws") / "state", "--restaurants", "60", RECEIPT_FORMAT="jws") as started:
+        yield Shop(started), "jws"
+
+
+def test_the_official_extension_accepts_offers_and_receipts(signing_shop: tuple[Shop, str], installed: Path) -> None:
+    shop, form = signing_shop
+    wallet, url = shop.wallet("pro"), shop.url("core,context")
+    words = ["node", "receipts.mjs", url, wallet["private_key"]]
+    done = subprocess.run(words, cwd=installed, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["status"], found["format"]) == (200, [form, form])
+    assert (found["isOfferAccepted"], found["isMatch"]) == (True, True)
+    offer, receipt = found["offer"]["payload"], found["receipt"]["payload"]
+    assert (offer["resourceUrl"], offer["amount"]) == (receipt["resourceUrl"], "2000") == (url, "2000")
+    assert shop.is_mined(receipt["transaction"])
+    if form == "eip712":
+        document = httpx.get(f"{shop.up.record['base_url']}/.well-known/did.json").json()
+        accounts = [method.get("blockchainAccountId") for method in document["verificationMethod"]]
+        assert f"eip155:1:{found['offer']['signer']}" in accounts
+        assert found["receipt"]["signer"] == found["offer"]["signer"]

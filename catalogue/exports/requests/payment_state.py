@@ -52,10 +52,7 @@ def purchase_key(export: Export) -> str:
 
 def purchase_export(export: Export, requested: Purchase) -> Purchase:
     """Return the purchase of this export; the challenge shows the URL of the request."""
-    url = f"{requested.url}#{export.public_id}"
-    return replace(
-        requested, url=url, key=purchase_key(export), advertised_url=requested.advertised_url or requested.url
-    )
+    return replace(requested, url=f"{requested.url}#{export.public_id}", key=purchase_key(export))
 
 
 def find_export(payment: Payment) -> Export | None:

@@ -52,7 +52,7 @@ def start_export(call: ToolCall, values: Values) -> ToolResult:
     enqueue_export_step(ordered.export)
     result = _render(ordered.export, now=call.now)
     if ordered.receipt is not None:
-        result = paywall.paid_result(result.body or b"", ordered.receipt)
+        result = paywall.paid_result(result.body or b"", ordered.receipt, at=call.now)
     return _task_of(ordered.export, now=call.now).created(result) if call.supports_tasks else result
 
 

@@ -238,7 +238,7 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
     except DepositRequired as required:
         paid = _pay_deposit(call, attempt, required.terms)
         booked = deposits.book_paid(paid, lambda paid: book(paid=paid))
-        return paid_result(_booking_result(booked).body or b"", paid.receipt)
+        return paid_result(_booking_result(booked).body or b"", paid.receipt, at=call.now)
 
 
 def _pay_deposit(call: ToolCall, attempt: Attempt, asked: Terms) -> PaidDeposit:

@@ -322,7 +322,14 @@ def add_common_parts(operation: dict[str, Any]) -> None:
 
 # Request and response headers of payments.
 PAYMENT_HEADERS = ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
-CHALLENGE_HEADERS = ("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt")
+CHALLENGE_HEADERS = (
+    "x402",
+    "PAYMENT-REQUIRED",
+    "PAYMENT-RESPONSE",
+    "X-PAYMENT-RESPONSE",
+    "X-Receipt",
+    "Receipt-Statement",
+)
 
 
 def share_payment_headers(operation: dict[str, Any], components: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ from framework.api.openapi import schema as openapi_schema
 from framework.public_ids import encode, new_id
 from payments.models import Price, Product
 from payments.pricing import default_products
-from payments.x402.challenges import MAX_URL_LENGTH
+from payments.x402.purchase import MAX_URL_LENGTH
 from tests.catalogue import builders
 from tests.payments.buyer import is_quote_of
 from tests.support.live_stack import Up

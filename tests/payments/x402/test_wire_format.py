@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.test import RequestFactory
+from django.utils import timezone
 from eth_account import Account
 from x402.extensions.sign_in_with_x import SIGN_IN_WITH_X, SIWxExtension, build_siwx_schema
 from x402.http.utils import (
@@ -124,7 +125,11 @@ def test_the_402_declares_sign_in_with_x_as_the_library_does() -> None:
     declared = read.extensions[SIGN_IN_WITH_X]
     extension = SIWxExtension.model_validate(declared)
     assert set(declared) == {"info", "supportedChains", "schema"}
-    assert declared["schema"] == build_siwx_schema()
+    # The whole schema is a kilobyte in a header, and no client reads it; an MCP message has it.
+    assert declared["schema"] == {"type": "object"}
+    whole = PaymentRequired("Pay.", quote=quote(), purchase=purchase()).required.extensions
+    assert whole is not None
+    assert whole[SIGN_IN_WITH_X]["schema"] == build_siwx_schema()
     assert declared["supportedChains"] == [{"chainId": "eip155:84532", "type": "eip191"}]
     assert (extension.info.domain, extension.info.uri) == (
         "api.example.com",
@@ -149,7 +154,8 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
     assert (accepts.network, accepts.max_amount_required) == ("base-sepolia", "2000")
     assert accepts.resource == "https://api.example.com/v1/restaurants/noma?fields=context"
     assert accepts.output_schema == {"input": {"type": "http", "method": "GET", "discoverable": True}, "output": None}
-    assert {name: value for name, value in content.items() if name != "accepts"} == {
+    assert set(content["extensions"]) == {"offer-receipt"}
+    assert {name: value for name, value in content.items() if name not in ("accepts", "extensions")} == {
         "x402Version": 1,
         "error": "payment_rejected",
         "title": "Payment rejected",
@@ -344,11 +350,31 @@ def test_another_request_is_another_purchase(other: Any) -> None:
 
 
 # Receipts
+def receipt_of(amount: Decimal) -> Receipt:
+    """The receipt of a payment of so many USDC for a record."""
+    bought = purchase()
+    return Receipt(
+        payment=new_id(),
+        payer=PAYER,
+        transaction=HASH,
+        network="eip155:84532",
+        amount=amount,
+        asset=BASE_SEPOLIA.asset,
+        pay_to=PAY_TO,
+        method=bought.method,
+        resource=bought.url,
+        request=bought.key,
+        settled_at=timezone.now(),
+    )
+
+
 def test_a_receipt_is_written_in_both_versions_and_not_stored_by_shared_caches() -> None:
-    receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal("0.002"))
+    receipt = receipt_of(Decimal("0.002"))
     answer = PaidResponse({"name": "Noma"}, receipt)
     v2 = decode_payment_response_header(answer["PAYMENT-RESPONSE"])
-    assert v2.model_dump(exclude_none=True) == {
+    # Signed (test_offer_receipt.py).
+    assert set(v2.extensions or {}) == {"offer-receipt"}
+    assert v2.model_dump(exclude_none=True, exclude={"extensions"}) == {
         "success": True,
         "payer": PAYER,
         "transaction": HASH,
@@ -366,7 +392,7 @@ def test_a_receipt_is_written_in_both_versions_and_not_stored_by_shared_caches()
 
 
 def test_a_receipts_token_is_good_for_its_payment_only() -> None:
-    receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal(1))
+    receipt = receipt_of(Decimal(1))
     assert is_receipt_token(receipt.token, receipt.payment)
     assert not is_receipt_token(receipt.token, new_id())
     assert not is_receipt_token(None, receipt.payment)
