@@ -20,7 +20,9 @@ from catalogue.exports.requests import checkout as exports
 from catalogue.mcp.middleware import LARGE, MESSAGES
 from catalogue.moderation import reports
 from catalogue.offers import booking
-from catalogue.order_payments import page as order_payments
+from catalogue.order_payments import payment as order_payments
+from catalogue.ucp import negotiation
+from catalogue.ucp import views as ucp
 from framework.api.rate_limits.middleware import HOUR_S, SHARED_SUFFIX
 from orders.ordering_page import online_orders
 from payments import rate_limits as data
@@ -83,6 +85,9 @@ def test_the_table_has_the_numbers_of_the_code() -> None:
         "oauth-documents-by-caller": ([client_documents.MAX_READS], 60),
         "ordering-page": ([online_orders.MAX_PER_HOUR], HOUR_S),
         "ordering-page-attempts": ([online_orders.MAX_ATTEMPTS_PER_HOUR], HOUR_S),
+        "ucp-calls": ([ucp.MAX_CALLS_PER_HOUR], HOUR_S),
+        "ucp-sessions": ([ucp.MAX_SESSIONS_PER_HOUR], HOUR_S),
+        "ucp-profiles-by-caller": ([negotiation.MAX_READS], 60),
         **{action: (allauth(action), 60) for action in ("signup", "reset_password", "manage_email")},
         "mail-account": ([mail_outbox.MAX_ACCOUNT_MAILS], mail_outbox.DAY_S),
         "mail-invitations-of-account": ([team.MAX_MAILS_OF_ACCOUNT], mail_outbox.DAY_S),
