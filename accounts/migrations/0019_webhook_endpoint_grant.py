@@ -127,5 +127,5 @@ class Migration(migrations.Migration):
                 ),
             ),
         ),
-        run_sql_files("accounts", "disable_endpoints_of_grant"),
+        run_sql_files("accounts", "disable_endpoints_of_grant", "disable_endpoint_without_grant"),
     ]

@@ -11,15 +11,3 @@ END $$;
 CREATE OR REPLACE TRIGGER oauth_grant_revoked AFTER UPDATE OF revoked_at ON accounts_oauthgrant
 FOR EACH ROW WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)
 EXECUTE FUNCTION disable_endpoints_of_grant();
-
--- Django sets the column to NULL before it deletes a grant, with its user for example.
-CREATE OR REPLACE FUNCTION disable_endpoint_without_grant() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    NEW.disabled_at := clock_timestamp();
-    NEW.disabled_reason := 'app_ended';
-    RETURN NEW;
-END $$;
-
-CREATE OR REPLACE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON accounts_webhookendpoint
-FOR EACH ROW WHEN (OLD.grant_id IS NOT NULL AND NEW.grant_id IS NULL AND OLD.disabled_at IS NULL AND NEW.disabled_at IS NULL)
-EXECUTE FUNCTION disable_endpoint_without_grant();

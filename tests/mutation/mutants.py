@@ -92,7 +92,7 @@ MUTANTS = (
     Mutant(
         name="rate header off",
         path="framework/api/rate_limits/middleware.py",
-        before="""                ("X-RateLimit-Remaining", str(usage.remaining)),
+        before="""            "X-RateLimit-Remaining": str(self.remaining),
 """,
         after="",
         test="tests/framework/api/test_rate_limits.py::test_every_answer_carries_the_headers",

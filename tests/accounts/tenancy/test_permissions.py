@@ -25,7 +25,16 @@ from accounts.models import (
     WebhookEndpoint,
 )
 from accounts.oauth import registration
-from orders.models import ChargeRule, Menu, MenuItem, ModifierGroup, Order, OrderingSettings, OrderNumber
+from orders.models import (
+    ChargeRule,
+    CheckoutSession,
+    Menu,
+    MenuItem,
+    ModifierGroup,
+    Order,
+    OrderingSettings,
+    OrderNumber,
+)
 from reservations.models import Area, CancellationTerms, Closure, Combination, Reservation, ServicePeriod, Table
 from tests.support import builders, users
 
@@ -83,6 +92,13 @@ def a_grant(venue: Venue) -> OAuthGrant:
     )
 
 
+def a_checkout(venue: Venue) -> CheckoutSession:
+    now = timezone.now()
+    return CheckoutSession.objects.create(
+        venue=venue, agent=f"https://{venue.pk}.example", created_at=now, updated_at=now, expires_at=now
+    )
+
+
 MAKERS: dict[Any, Callable[[Venue], Any]] = {
     Venue: lambda venue: venue,
     ApiKey: lambda venue: ApiKey.create(venue, name=venue.name).row,
@@ -95,6 +111,7 @@ MAKERS: dict[Any, Callable[[Venue], Any]] = {
     Event: an_event,
     Order: lambda venue: builders.order(venue, customer_id=venue.name),
     OrderNumber: a_number,
+    CheckoutSession: a_checkout,
     Menu: a_menu,
     MenuItem: a_dish,
     ModifierGroup: lambda venue: a_menu(venue).modifier_groups.create(ref="size", name=venue.name),

@@ -41,9 +41,21 @@ def test_without_a_payment_an_empty_page_costs_what_a_full_one_costs(
 ) -> None:
     full, empty = (client.get(f"/v1/restaurants/noma/{path}?{query}") for query in (found, nothing))
     assert (full.status_code, empty.status_code) == (402, 402)
-    assert {**full.json(), "request_id": "", "accepts": ""} == {**empty.json(), "request_id": "", "accepts": ""}
+    assert without_address(full.json()) == without_address(empty.json())
     for headers in ({"If-None-Match": "*"}, {"X-Payment": "0x" + "5a" * 32}, {"X-Receipt": "pay_x"}):
         assert client.get(f"/v1/restaurants/noma/{path}?{nothing}", headers=headers).status_code == 402
+
+
+def without_address(challenge: dict[str, Any]) -> dict[str, Any]:
+    """A 402 without its id, and without the parts that repeat the address of the request."""
+    (offer,) = challenge["extensions"]["offer-receipt"]["info"]["offers"]
+    offer["payload"] |= {"resourceUrl": "", "validUntil": 0}
+    return {
+        **challenge,
+        "request_id": "",
+        "accepts": "",
+        "extensions": {**challenge["extensions"], "offer-receipt": {**offer, "signature": ""}},
+    }
 
 
 @pytest.mark.sample(2)
