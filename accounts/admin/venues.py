@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -47,6 +48,15 @@ class VenueInline(DashboardLink, admin.TabularInline[Venue, Account]):
     show_change_link = True
 
 
+class VenueList(ChangeList):
+    """Marks the column that orders the list at first, which `ordering` of a model admin cannot name."""
+
+    def get_ordering_field_columns(self) -> dict[int, str]:
+        if ORDER_VAR in self.params:
+            return super().get_ordering_field_columns()
+        return {list(self.list_display).index("last_activity"): "desc"}
+
+
 @admin.register(Venue)
 class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     """Restaurants of accounts."""
@@ -57,6 +67,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     object_history_template = "admin/venue_history.html"
     list_filter = ["is_sandbox"]
     search_fields = ["name__unaccent", "account__name__unaccent"]
+    ordering = ["name", "id"]
     search_help_text = "Venue, account or id"
     is_in_site_search = True
     autocomplete_fields = ["account"]
@@ -101,13 +112,19 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
             placed_orders=Subquery(placed.values("venue").annotate(number=Count("pk")).values("number")),
         )
 
-    def get_ordering(self, request: HttpRequest) -> list[Any]:
-        """The latest activity first."""
-        return [F("last_event_at").desc(nulls_last=True), "name", "id"]
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return VenueList
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """The latest activity first in the list; by name in the selects of other pages, which have no such column."""
+        match = request.resolver_match
+        if match and match.url_name == "accounts_venue_changelist":
+            return [F("last_event_at").desc(nulls_last=True), "name", "id"]
+        return super().get_ordering(request)
 
     @admin.display(description="Orders, 7 days")
-    def orders_of_7_days(self, venue: Any) -> int:
-        return venue.placed_orders or 0
+    def orders_of_7_days(self, venue: Any) -> int | None:
+        return venue.placed_orders
 
     @admin.display(description="Last activity", ordering="last_event_at")
     def last_activity(self, venue: Any) -> str | None:

@@ -214,7 +214,9 @@ def render_page(file: Path, text: str) -> dict[str, Any]:
                     child.attrs[attribute] = resolve_link(str(child.attrs[attribute]), folder)
     # The opening, the text and the end of the first heading.
     end = 3 if tokens and tokens[0].tag == "h1" else 0
-    is_section = (position for position, token in enumerate(tokens) if token.type == "heading_open" and position >= end)
+    is_section = (
+        position for position, token in enumerate(tokens) if token.type == "heading_open" and position >= end
+    )
     first = next(is_section, end)
     parts = {"title": tokens[:end], "lead": tokens[end:first], "html": tokens[first:]}
     # Our own files, and HTML in them is escaped.

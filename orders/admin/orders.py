@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
@@ -167,8 +168,9 @@ class OrderAdmin(LargeTableAdmin):
         return f"#{order.number}"
 
     @admin.display(description="Customer", ordering="customer_id")
-    def customer(self, order: Order) -> str:
-        return order.customer_id
+    def customer(self, order: Order) -> SafeString:
+        """A link to the orders of the customer."""
+        return format_html('<a href="?{}">{}</a>', urlencode({"q": order.customer_id}), order.customer_id)
 
     @admin.display(description="Venue")
     def venue_link(self, order: Order) -> SafeString:

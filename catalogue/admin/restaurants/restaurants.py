@@ -146,7 +146,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
             return badge("Merged", "soft")
         return badge(restaurant.get_status_display().capitalize(), COLOURS.get(restaurant.status, ""))
 
-    @admin.display(description="Status")
+    @admin.display(description="Status", empty_value="")
     def exception(self, restaurant: Restaurant) -> SafeString | None:
         """The status of those that are not open: most are."""
         return None if restaurant.status == Restaurant.Status.OPEN else self.status_shown(restaurant)
