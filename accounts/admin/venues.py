@@ -1,7 +1,7 @@
 """Venues in the back office."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ORDER_VAR, ChangeList
@@ -51,7 +51,7 @@ class VenueInline(DashboardLink, admin.TabularInline[Venue, Account]):
 class VenueList(ChangeList):
     """Marks the column that orders the list at first, which `ordering` of a model admin cannot name."""
 
-    def get_ordering_field_columns(self) -> dict[int, str]:
+    def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
         if ORDER_VAR in self.params:
             return super().get_ordering_field_columns()
         return {list(self.list_display).index("last_activity"): "desc"}
@@ -124,7 +124,8 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
 
     @admin.display(description="Orders, 7 days")
     def orders_of_7_days(self, venue: Any) -> int | None:
-        return venue.placed_orders
+        number: int | None = venue.placed_orders
+        return number
 
     @admin.display(description="Last activity", ordering="last_event_at")
     def last_activity(self, venue: Any) -> str | None:
