@@ -1,11 +1,14 @@
 """Venues in the back office."""
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, Literal
 
 from django.contrib import admin
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -45,19 +48,28 @@ class VenueInline(DashboardLink, admin.TabularInline[Venue, Account]):
     show_change_link = True
 
 
+class VenueList(ChangeList):
+    """Marks the column that orders the list at first, which `ordering` of a model admin cannot name."""
+
+    def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
+        if ORDER_VAR in self.params:
+            return super().get_ordering_field_columns()
+        return {list(self.list_display).index("last_activity"): "desc"}
+
+
 @admin.register(Venue)
 class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     """Restaurants of accounts."""
 
     form = VenueForm
-    list_display = ["name", "kind", "account", "timezone", "currency", "last_activity", "short_dashboard_link"]
+    list_display = ["name", "kind", "account", "orders_of_7_days", "last_activity", "short_dashboard_link"]
     list_select_related = ["account"]
     object_history_template = "admin/venue_history.html"
     list_filter = ["is_sandbox"]
     search_fields = ["name__unaccent", "account__name__unaccent"]
-    search_help_text = "Venue, account or id (ven_…)"
-    is_in_site_search = True
     ordering = ["name", "id"]
+    search_help_text = "Venue, account or id"
+    is_in_site_search = True
     autocomplete_fields = ["account"]
     readonly_fields = ["id", "created_at", "dashboard_link", "clock"]
     fieldsets = [
@@ -92,11 +104,31 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Venue]:
-        newest = Event.objects.filter(venue=OuterRef("pk")).order_by("-created_at", "-id").values("created_at")[:1]
+        events = Event.objects.filter(venue=OuterRef("pk"))
+        newest = events.order_by("-created_at", "-id").values("created_at")[:1]
+        placed = events.filter(type="order.created", created_at__gte=timezone.now() - timedelta(days=7)).order_by()
         venues: QuerySet[Venue] = super().get_queryset(request)
-        return venues.annotate(last_event_at=Subquery(newest))
+        return venues.annotate(
+            last_event_at=Subquery(newest),
+            placed_orders=Subquery(placed.values("venue").annotate(number=Count("pk")).values("number")),
+        )
 
-    @admin.display(description="Last activity")
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return VenueList
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """The latest activity first in the list; by name in the selects of other pages, which have no such column."""
+        match = request.resolver_match
+        if match and match.url_name == "accounts_venue_changelist":
+            return [F("last_event_at").desc(nulls_last=True), "name", "id"]
+        return super().get_ordering(request)
+
+    @admin.display(description="Orders, 7 days")
+    def orders_of_7_days(self, venue: Any) -> int | None:
+        number: int | None = venue.placed_orders
+        return number
+
+    @admin.display(description="Last activity", ordering="last_event_at")
     def last_activity(self, venue: Any) -> str | None:
         """The day of its newest event; None without one."""
         at = venue.last_event_at

@@ -57,7 +57,9 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     """
 
     form = ReviewForm
-    list_display = ["beginning", "stars_shown", "place", "written_by", "written"]
+    list_display = ["beginning", "stars_shown", "place", "author", "language", "written"]
+    ordering = ["-created_at"]
+    sortable_by = ["written"]
     list_filter = [STARS_FILTER, LANGUAGE_FILTER, "source"]
     shows_first_filter = True
     list_select_related = ["restaurant", "source"]
@@ -75,7 +77,7 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     def beginning(self, review: Review) -> str:
         return Truncator(review.text).chars(90) if review.text else NO_TEXT
 
-    @admin.display(description="Stars", ordering="stars")
+    @admin.display(description="Stars")
     def stars_shown(self, review: Review) -> SafeString:
         return format_html(
             '<span class="stars" role="img" aria-label="{} of 5 stars">{}</span>',
@@ -83,11 +85,11 @@ class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
             "★" * review.stars + "☆" * (5 - review.stars),
         )
 
-    @admin.display(description="Author, language", ordering="author")
-    def written_by(self, review: Review) -> str:
-        return ", ".join(filter(None, [review.author, LANGUAGE_NAMES.get(review.lang, review.lang)]))
+    @admin.display(description="Language")
+    def language(self, review: Review) -> str:
+        return LANGUAGE_NAMES.get(review.lang, review.lang)
 
-    @admin.display(description="Written")
+    @admin.display(description="Written", ordering="created_at")
     def written(self, review: Review) -> str:
         return f"{review.created_at:%Y-%m-%d}"
 

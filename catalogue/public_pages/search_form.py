@@ -25,7 +25,7 @@ NAMES = (
 # Several check boxes of one name are one parameter, with commas.
 LISTS = ("price", "diet", "attributes")
 MORE_FILTERS = ("rating_min", "diet", "attributes", "offer", "radius", "sort")
-FOLDED_FILTERS = ("market", "cuisine", "open", "price", *MORE_FILTERS)
+FOLDED_FILTERS = ("cuisine", "open", "price", *MORE_FILTERS)
 # Only where a reference point is given.
 RADII_M = (500, 1_500, 3_000, 10_000)
 CLOCK_TIMES = ("12:00", "19:00", "22:00")
@@ -90,7 +90,7 @@ class SearchForm:
     @property
     def other_error(self) -> str:
         """The message that belongs to no visible field."""
-        return self.errors.get("", "") or self.errors.get("cursor", "")
+        return self.errors.get("", "") or self.errors.get("market", "") or self.errors.get("cursor", "")
 
     @property
     def filter_count(self) -> int:
@@ -103,11 +103,6 @@ class SearchForm:
     @property
     def has_more_filters(self) -> bool:
         return any(name in self.values or name in self.errors for name in MORE_FILTERS)
-
-    @property
-    def markets(self) -> list[Option]:
-        areas = sorted(self.vocabulary.markets.values(), key=lambda area: area.name)
-        return self._options("market", _("All cities"), [(area.slug, area.name) for area in areas])
 
     @property
     def cuisines(self) -> list[Option]:

@@ -63,7 +63,7 @@ SEARCH = "/restaurants"
 # Search engines index the pages of cities, not those of each question.
 INDEXED_PARAMETERS = {"market"}
 # Of the nearest city, below the words about a place without restaurants.
-MAX_POPULAR = 3
+MAX_POPULAR = 4
 
 PublicView = Callable[..., HttpResponseBase]
 
@@ -193,14 +193,16 @@ def search_restaurants(visit: Visit) -> HttpResponse:
         context |= read_replica.read_from_replica(partial(_describe_page, visit, form, page, scope=scope, now=now))
     market = vocabulary.markets.get(form.values.get("market", ""))
     is_indexed = form.values.keys() <= INDEXED_PARAMETERS and page is not None
-    has_cities = not form.values or status == 404
+    has_cities = "near" not in form.values or status == 404
     # The nearest ones are shown above, with their distances.
     nearest = {each["slug"] for each in context.get("unknown", {}).get("nearest", ())}
     context |= {
         "market": market,
         "in_one_city": bool(market or local),
+        # The other filters stay where they are.
+        "all_cities_url": visit.link(SEARCH, form.without("market")) if market and len(form.values) > 1 else "",
         "is_indexed": is_indexed,
-        "cities": _cities(visit, form, local, without=nearest) if has_cities else [],
+        "cities": _cities(visit, form, market or local, without=nearest) if has_cities else [],
     }
     return visit.render(
         "search",
@@ -269,18 +271,18 @@ def _describe_value(part: Part, form: SearchForm) -> str:
 
 
 def _cities(
-    visit: Visit, form: SearchForm, local: MarketArea | None, *, without: Collection[str]
+    visit: Visit, form: SearchForm, current: MarketArea | None, *, without: Collection[str]
 ) -> list[dict[str, Any]]:
-    """Links to the cities: first the one that is shown, as phones have them in one line."""
-    cities = [city for city in form.markets if city.value in form.vocabulary.markets and city.value not in without]
-    cities.sort(key=lambda city: not (local and local.slug == city.value))
+    """Links to the cities: first the one that is shown, as phones have them in one line. The filters stay."""
+    areas = (area for area in form.vocabulary.markets.values() if area.slug not in without)
+    kept = form.without("near", "radius", "market")
     return [
         {
-            "name": city.label,
-            "url": visit.link(SEARCH, {"market": city.value}),
-            "is_current": bool(local and local.slug == city.value),
+            "name": area.name,
+            "url": visit.link(SEARCH, {**kept, "market": area.slug}),
+            "is_current": area == current,
         }
-        for city in cities
+        for area in sorted(areas, key=lambda area: (area != current, area.name))
     ]
 
 

@@ -197,7 +197,8 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 def render_page(file: Path, text: str) -> dict[str, Any]:
     """Render the Markdown text of a file. HTML in it is escaped.
 
-    `title` is its heading, `html` what follows, `contents` its headings of the second level.
+    `title` is its heading, `lead` what stands above its first section, `html` the sections, `contents` its headings of
+    the second level.
     """
     markdown = markdown_parser()
     tokens = markdown.parse(text)
@@ -214,9 +215,14 @@ def render_page(file: Path, text: str) -> dict[str, Any]:
                     child.attrs[attribute] = resolve_link(str(child.attrs[attribute]), folder)
     # The opening, the text and the end of the first heading.
     end = 3 if tokens and tokens[0].tag == "h1" else 0
-    title, html = (markdown.renderer.render(part, markdown.options, {}) for part in (tokens[:end], tokens[end:]))
+    is_section = (
+        position for position, token in enumerate(tokens) if token.type == "heading_open" and position >= end
+    )
+    first = next(is_section, end)
+    parts = {"title": tokens[:end], "lead": tokens[end:first], "html": tokens[first:]}
     # Our own files, and HTML in them is escaped.
-    return {"title": mark_safe(title), "html": mark_safe(html), "contents": contents}  # noqa: S308
+    rendered = {name: mark_safe(markdown.renderer.render(part, markdown.options, {})) for name, part in parts.items()}  # noqa: S308
+    return {**rendered, "contents": contents}
 
 
 def label_cells(tokens: Sequence[Any]) -> None:

@@ -28,7 +28,7 @@ def describe_services(states: Mapping[str, str]) -> list[dict[str, str | bool]]:
     has_database, has_counters = states["database"] == "ok", states["counters"] == "ok"
     rows = [(name, line, has_database) for name, line in PRODUCTS]
     rows.append(("Database", "Orders, reservations and restaurant data", has_database))
-    rows.append(("Rate limits", "Counters of calls, and sessions", has_counters))
+    rows.append(("Rate limits", "Limits of calls, and new sign-ins", has_counters))
     return [{"name": name, "line": line, "is_up": is_up} for name, line, is_up in rows]
 
 

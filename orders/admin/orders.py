@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
@@ -12,6 +13,8 @@ from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import get_staff_actor
@@ -90,14 +93,14 @@ class OrderAdmin(LargeTableAdmin):
 
     form = OrderForm
     list_display = [
-        *("name", "progress", "customer", "venue", "payment_method"),
+        *("name", "progress", "customer", "venue_link", "payment_method"),
         *("in_total", "placed"),
     ]
     list_select_related = ["venue"]
     list_filter = ["status", "business_date"]
     shows_first_filter = True
     search_fields = ["customer_id", "venue__name__unaccent"]
-    search_help_text = "Number, venue, customer or id (ord_…)"
+    search_help_text = "Number, venue or customer"
     is_in_site_search = True
     ordering = ["-created_at", "-id"]
     date_hierarchy = "business_date"
@@ -165,13 +168,21 @@ class OrderAdmin(LargeTableAdmin):
         return f"#{order.number}"
 
     @admin.display(description="Customer", ordering="customer_id")
-    def customer(self, order: Order) -> str:
-        return order.customer_id
+    def customer(self, order: Order) -> SafeString:
+        """A link to the orders of the customer."""
+        return format_html('<a href="?{}">{}</a>', urlencode({"q": order.customer_id}), order.customer_id)
+
+    @admin.display(description="Venue")
+    def venue_link(self, order: Order) -> SafeString:
+        url = reverse("admin:accounts_venue_change", args=[order.venue_id])
+        return format_html('<a href="{}">{}</a>', url, order.venue)
 
     @admin.display(description="Placed, local time", ordering="created_at")
     def placed(self, order: Order) -> str:
-        """The day whose number it has, and the time: both by the clock of the venue."""
-        return f"{order.created_at.astimezone(zone(order.venue.timezone)):%Y-%m-%d %H:%M}"
+        """The time by the clock of the venue, with the day unless it is today there."""
+        local = zone(order.venue.timezone)
+        placed, today = order.created_at.astimezone(local), timezone.now().astimezone(local).date()
+        return f"{placed:%H:%M}" if placed.date() == today else f"{placed:%Y-%m-%d %H:%M}"
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:

@@ -50,9 +50,13 @@ def test_a_phone_shows_results_before_any_search_and_folds_the_filters(visit: Vi
     assert first
     assert first["y"] + first["height"] < PHONE["height"]
     assert not page.get_by_label("Cuisine").is_visible()
+    page.get_by_role("link", name="Milan").click()
+    page.get_by_role("heading", name="Restaurants in Milan").wait_for()
     page.locator(".finder .filters > summary").click()
-    page.get_by_label("City").select_option("milan")
+    page.get_by_label("Cuisine").select_option("pizza")
     page.get_by_role("button", name="Search").click()
+    # The search stays in the city, which a link leaves.
+    page.get_by_role("link", name="All cities").wait_for()
     page.get_by_role("heading", name="Restaurants in Milan").wait_for()
     assert page.locator(".finder .filters > summary").locator(".badge").inner_text() == "1"
     assert not overflows(page)

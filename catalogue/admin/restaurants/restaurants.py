@@ -87,7 +87,9 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
 
     form = RestaurantForm
     change_form_template = "catalogue/restaurant.html"
-    list_display = [*("name", "status_shown", "place", "cuisine", "rating_shown", "updated")]
+    list_display = ["name", "exception", "place", "cuisine", "rating_shown", "updated"]
+    ordering = ["-updated_at", "-id"]
+    sortable_by = ["updated"]
     list_select_related = ["market", "cuisine"]
     list_filter = [("status", SentenceCaseFilter), "market", UnparsedHoursFilter]
     shows_first_filter = True
@@ -143,6 +145,11 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
         if restaurant.merged_into_id:
             return badge("Merged", "soft")
         return badge(restaurant.get_status_display().capitalize(), COLOURS.get(restaurant.status, ""))
+
+    @admin.display(description="Status", empty_value="")
+    def exception(self, restaurant: Restaurant) -> SafeString | None:
+        """The status of those that are not open: most are."""
+        return None if restaurant.status == Restaurant.Status.OPEN else self.status_shown(restaurant)
 
     @admin.display(description="Updated", ordering="updated_at")
     def updated(self, restaurant: Restaurant) -> str:

@@ -13,6 +13,7 @@ from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account, ApiKey, Membership, User, Venue
@@ -339,3 +340,24 @@ def test_only_staff_come_in(db: None, client: Client) -> None:
     client.force_login(User.objects.create_user("guest@example.com"))
     for path in ("/admin/", KEYS):
         assert client.get(path)["Location"] == "/dashboard/"
+
+
+def test_the_venue_of_the_latest_activity_is_first_with_its_orders_of_7_days(staff: Client) -> None:
+    now = timezone.now()
+    quiet, old, busy = (builders.venue(name) for name in ("Quiet", "Old", "Busy"))
+    builders.order(old, now=now - timedelta(days=8))
+    for hours in (1, 2):
+        builders.order(busy, now=now - timedelta(hours=hours))
+    page = staff.get("/admin/accounts/venue/")
+    rows = [(row, row.placed_orders) for row in page.context["cl"].result_list]
+    assert rows == [(busy, 2), (old, None), (quiet, None)]
+    text = page.content.decode()
+    assert re.findall(r'class="sortable column-(\w+) sorted descending"', text) == ["last_activity"]
+    by_name = staff.get("/admin/accounts/venue/?o=1").context["cl"].result_list
+    assert [row.name for row in by_name] == ["Busy", "Old", "Quiet"]
+
+
+def test_the_navigation_opens_the_group_of_the_page(staff: Client) -> None:
+    page = staff.get("/admin/accounts/venue/").content.decode()
+    assert re.findall(r'<details class="module" open><summary>([^<]+)', page) == ["Customers"]
+    assert 'class="module" open' not in staff.get("/admin/").content.decode()

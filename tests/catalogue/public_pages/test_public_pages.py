@@ -112,7 +112,13 @@ def test_boxes_of_one_name_are_one_parameter_and_foreign_ones_are_ignored(client
     response = client.get("/restaurants?price=1&price=3&market=copenhagen&utm_source=mail&limit=1")
     assert response.status_code == 200
     assert find('name="price" value="(\\d)" checked', response) == ["1", "3"]
-    assert find('<option value="([^"]+)" selected>', response) == ["copenhagen"]
+    assert find('<input type="hidden" name="market" value="([^"]+)">', response) == ["copenhagen"]
+    # Another city, or all of them, with the same filters.
+    cities = find('<nav class="cities".*?</nav>', response)
+    assert re.findall(r'href="([^"]+)"', cities[0]) == [
+        "/restaurants?price=1%2C3",
+        "/restaurants?price=1%2C3&amp;market=copenhagen",
+    ]
     assert "Kødbyens Fiskebar" in text_of(response)
     assert "Kødbyens Fiskebar" not in text_of(client.get("/restaurants?price=1&price=2"))
 
@@ -176,7 +182,8 @@ def test_a_place_without_restaurants_shows_those_of_the_nearest_city_and_no_filt
     response = client.get("/restaurants?near=rome")
     text = text_of(response)
     assert 'id="popular">Popular in Milan</h2>' in text
-    assert len(find(r'<h3><a href="/restaurants/(trattoria-\d)">', response)) == 3
+    assert len(find(r'<h3><a href="/restaurants/(trattoria-\d)">', response)) == 4
+    assert '<a class="button quiet" href="/restaurants?market=milan">Restaurants in Milan</a>' in text
     assert 'class="filters' not in text
     # A filter that is set can be taken away.
     assert 'class="filters' in text_of(client.get("/restaurants?near=rome&price=1"))

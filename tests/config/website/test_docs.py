@@ -109,7 +109,9 @@ def test_markdown_files_are_served_unchanged() -> None:
 def test_a_guide_has_its_contents_under_the_title_and_numbers_aligned_right() -> None:
     text = Client().get("/docs/paying").content.decode()
     assert re.search(
-        r'<h1 id="paying">Paying</h1>\s*<details class="on-this-page"><summary>On this page</summary>', text
+        r'<h1 id="paying">Paying</h1>\s*<ul>.+?</ul>\s*<details class="on-this-page"><summary>On this page</summary>',
+        text,
+        re.DOTALL,
     )
     assert '<th class="number">Free</th>' in text
     assert re.search(r'<td class="number" data-label="Pro">0\.0015</td>', text)

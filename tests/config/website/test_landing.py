@@ -39,7 +39,7 @@ def test_landing_page_is_public_and_sets_no_cookie() -> None:
     text = response.content.decode()
     assert response.status_code == 200
     assert not response.cookies
-    assert re.findall(r"<h1>(.+?)</h1>", text) == ["Orders, tables and restaurant data over one API"]
+    assert re.findall(r"<h1>(.+?)</h1>", text) == ["Take orders and reservations without double bookings"]
     for path in (
         "/account/signup/",
         "/account/login/",

@@ -2,7 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from typing import Any
 
@@ -49,6 +49,19 @@ def test_the_number_and_the_time_of_an_order_are_of_the_day_of_its_venue(staff: 
     page = staff.get(ORDERS).content.decode()
     assert ">#1</a>" in page
     assert ">2026-11-22 08:35</td>" in page
+
+
+def test_the_list_says_the_day_of_orders_of_other_days(staff: Client, venue: Venue) -> None:
+    order = builders.order(venue, now=NOON)
+    with time_machine.travel(LATER, tick=False):
+        page = staff.get(ORDERS).content.decode()
+    assert re.findall(r"field-placed[^>]*>([^<]+)", page) == ["13:00"]
+    with time_machine.travel(LATER + timedelta(days=1), tick=False):
+        page = staff.get(ORDERS).content.decode()
+    assert re.findall(r"field-placed[^>]*>([^<]+)", page) == ["2026-11-21 13:00"]
+    # The customer leads to their orders, and the venue to its row.
+    assert f'<a href="?q={order.customer_id}">{order.customer_id}</a>' in page
+    assert f'<a href="/admin/accounts/venue/{venue.pk}/change/">{venue}</a>' in page
 
 
 def test_the_list_shows_the_stage_of_the_kitchen_until_an_order_ends(staff: Client, venue: Venue) -> None:
