@@ -137,7 +137,11 @@ class Card:
         overdue = (self.now - self.order.due_at) // MINUTE
         if overdue == 0:
             return pgettext("due time of an order", "now")
-        text = pgettext("due time of an order", "{time} late") if overdue > 0 else pgettext("due time of an order", "in {time}")
+        text = (
+            pgettext("due time of an order", "{time} late")
+            if overdue > 0
+            else pgettext("due time of an order", "in {time}")
+        )
         return text.format(time=describe_minutes(abs(overdue)))
 
     @property

@@ -37,7 +37,9 @@ def find_order(access: Access, text: str) -> str | None:
 
 def suggest_older_orders(access: Access, text: str) -> tuple[str, str]:
     """Return the link to the list of orders with this text, where one can choose earlier dates."""
-    return _("Search older orders for “%(text)s”") % {"text": text}, f"{build_venue_url('orders', access)}?{urlencode({'text': text})}"
+    return _("Search older orders for “%(text)s”") % {
+        "text": text
+    }, f"{build_venue_url('orders', access)}?{urlencode({'text': text})}"
 
 
 def list_hits(orders: Iterable[Order], access: Access) -> list[Hit]:

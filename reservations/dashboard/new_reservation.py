@@ -70,7 +70,8 @@ def times_of(venue: Venue, day: date, party_size: int, chosen: time | None) -> d
 def new(request: PageRequest) -> HttpResponse:
     """Create a reservation: at any time, at the selected tables or the best free one.
 
-    The parameters `day`, or `moment` as a Unix time, `table` and `name` fill the form in. A POST with `show` shows the times
+    The parameters `day`, or `moment` as a Unix time, `table` and `name` fill the form in. A POST with `show` shows the
+    times
     of another day or party without JavaScript.
     """
     venue, now = request.access.venue, timezone.now()
