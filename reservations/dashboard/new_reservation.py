@@ -71,8 +71,7 @@ def new(request: PageRequest) -> HttpResponse:
     """Create a reservation: at any time, at the selected tables or the best free one.
 
     The parameters `day`, or `moment` as a Unix time, `table` and `name` fill the form in. A POST with `show` shows the
-    times
-    of another day or party without JavaScript.
+    times of another day or party without JavaScript.
     """
     venue, now = request.access.venue, timezone.now()
     names = list_table_names(venue)
