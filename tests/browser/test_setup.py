@@ -49,7 +49,7 @@ def test_a_venue_gives_its_booking_page_a_color_a_logo_and_a_photo(visit: Visit,
         page.set_viewport_size({"width": width, "height": 800})
         assert offences(page) == []
         assert not overflows(page)
-    page.get_by_role("link", name="booking page").click()
+    page.get_by_role("link", name="booking page", exact=True).click()
     page.get_by_role("heading", name="Osteria Bella").wait_for()
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 800})
