@@ -55,16 +55,16 @@ def load(previous: Mapping[str, Any] | None = None) -> dict[str, Any]:
 
 
 def get_furnished_venue() -> Venue:
-    return get_venue(FURNISHED)
+    return get_venue(FURNISHED, address="Via dei Serpenti 12, Roma", phone="+39 06 5550 0118")
 
 
-def get_venue(name: str, timezone: str = "Europe/Rome") -> Venue:
+def get_venue(name: str, timezone: str = "Europe/Rome", **details: str) -> Venue:
     """Return the oldest sandbox venue of the demo account of this name; create what is missing."""
     account = Account.objects.filter(name=name).order_by("created_at", "id").first()
     if account is None:
         account = Account.objects.create(name=name)
     venue = account.venues.filter(name=name).order_by("created_at", "id").first()
-    return venue or account.venues.create(name=name, timezone=timezone, currency="EUR", is_sandbox=True)
+    return venue or account.venues.create(name=name, timezone=timezone, currency="EUR", is_sandbox=True, **details)
 
 
 def get_key(

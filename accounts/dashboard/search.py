@@ -50,9 +50,7 @@ class Source:
     # The page that lists all matching rows, and its parameter for the text.
     list_page: str = ""
     list_param: str = "q"
-    # The newest rows, and the link to what else one can do (its label and URL): shown if nothing was found.
-    list_newest: Callable[[Access, int], list[Hit]] | None = None
-    newest_label: str | Promise = ""
+    # The link to what else one can do (its label and URL): shown if nothing was found.
     suggest: Callable[[Access, str], tuple[str, str] | None] | None = None
 
 
@@ -122,13 +120,6 @@ def list_suggestions(access: Access, text: str) -> Iterator[tuple[str, str]]:
             yield suggestion
 
 
-def list_newest(access: Access) -> Iterator[Group]:
-    """Yield the newest rows of the sources that have an index for them. One query for each."""
-    for source in list_sources(access):
-        if source.list_newest and (hits := source.list_newest(access, MAX_HITS)):
-            yield Group(source.newest_label, hits, source.list_page and build_venue_url(source.list_page, access))
-
-
 @page()
 def search(request: PageRequest) -> HttpResponse:
     """Redirect to the row with this id, code or number, or list what contains the text."""
@@ -146,7 +137,7 @@ def search(request: PageRequest) -> HttpResponse:
         "groups": groups,
         "is_unfound": is_unfound,
         "suggestions": list(list_suggestions(request.access, text)) if is_unfound else [],
-        "newest": list(list_newest(request.access)) if is_unfound else [],
+        "searched": [source.label for source in list_sources(request.access)] if is_unfound else [],
         "is_too_short": is_valid and not is_long_enough,
         "min_length": MIN_LENGTH,
     }

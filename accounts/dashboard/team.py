@@ -1,20 +1,46 @@
 """Team pages: the members of an account, their roles, and invitations."""
 
+from collections.abc import Iterator
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.people import ROLES, InvitationForm, MembershipForm
-from accounts.models import Invitation, Membership, Venue
+from accounts.models import Invitation, Membership, Role, Venue
 from accounts.tenancy import team
-from accounts.tenancy.permissions import Access, Right
+from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Access, Right
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.public_ids import decode
 
 MAX_MEMBERS = 200
+# The columns of the table of roles: the label of a page in the menu, and its right.
+PAGES = (
+    ("Order board", Right.ORDERS),
+    ("Reservations", Right.RESERVATIONS),
+    ("Guests", Right.GUESTS),
+    ("Menu", Right.MENU),
+    ("Sales", Right.SALES),
+    ("Settings", Right.VENUE),
+    ("API keys", Right.DEVELOPERS),
+    ("Data service", Right.DATA),
+    ("Team", Right.TEAM),
+    ("Account", Right.ACCOUNT),
+)
+
+
+def list_pages(role: Role) -> Iterator[str]:
+    """Yield for each of PAGES whether the role may use it: `all`, `sold_out` for a part of the menu, or empty."""
+    rights = RIGHTS_BY_ROLE[role]
+    for _label, right in PAGES:
+        if right in rights:
+            yield "all"
+        else:
+            yield "sold_out" if right == Right.MENU and Right.SOLD_OUT in rights else ""
 
 
 @page(Right.TEAM, section="team", methods=("GET", "HEAD", "POST"))
@@ -44,7 +70,8 @@ def list_team(request: PageRequest) -> HttpResponse:
         ],
         "form": form,
         "limit": MAX_MEMBERS if len(rows) == MAX_MEMBERS else None,
-        "roles": [(role.label, text) for role, text in ROLES.items()],
+        "roles": [(role.label, text, list(list_pages(role))) for role, text in ROLES.items()],
+        "pages": [pgettext("menu", label) for label, _right in PAGES],
         "is_small": len(venues) < 2,
     }
     return render(request, "dashboard/team.html", context, status=400 if request.method == "POST" else 200)

@@ -63,6 +63,7 @@ urlpatterns = [
     path("<slug:venue>/alerts/browsers", alerts.add_device, name="alert-device-add"),
     path("<slug:venue>/alerts/browsers/<uuid:device>/remove", alerts.remove_device, name="alert-device-remove"),
     path("<slug:venue>/settings", venues.show, name="venue-settings"),
+    path("<slug:venue>/settings/booking", venues.show, {"tab": "booking"}, name="booking-settings"),
     path("<slug:venue>/settings/save", venues.save_settings, name="venue-save"),
     path("<slug:venue>/team", team.list_team, name="team"),
     path("<slug:venue>/team/<int:membership>", team.edit_member, name="team-member"),

@@ -29,15 +29,17 @@ SECTIONS: Mapping[str, tuple[str | Promise, tuple[str, ...]]] = {
     ),
     "orders": (gettext_lazy("Orders"), ("currency", "prices_include_tax", "payment_methods")),
 }
+# The sections of each page.
+TABS: Mapping[str, list[str]] = {"venue": ["details", "reservations", "orders"], "booking": ["guests"]}
 FORMS: Mapping[str, type[Any]] = {
     name: modelform_factory(Venue, form=SettingsForm, fields=fields) for name, (_, fields) in SECTIONS.items()
 }
 
 
 @page(Right.VENUE, section="venue")
-def show(request: PageRequest) -> HttpResponse:
-    """Show all sections of the form."""
-    return render_page(request)
+def show(request: PageRequest, tab: str = "venue") -> HttpResponse:
+    """Show the sections of a tab."""
+    return render_page(request, tab)
 
 
 @page(Right.VENUE, section="venue", methods=("POST",))
@@ -53,19 +55,25 @@ def save_settings(request: PageRequest) -> HttpResponse:
         is_saved = all(are_valid) and all(form.try_save() for form in forms.values())
         transaction.set_rollback(not is_saved)
     if not is_saved:
-        return render_page(request, forms)
+        return render_page(request, "booking" if sent == TABS["booking"] else "venue", forms)
     changed = [name for name, form in forms.items() if form.changed_data]
     titles = ", ".join(str(SECTIONS[name][0]) for name in changed)
     messages.success(request, _("%(section)s: saved.") % {"section": titles} if changed else _("Nothing was changed."))
-    url = reverse("venue-settings", kwargs={"venue": request.access.venue.public_id})
+    page_name = "booking-settings" if sent == TABS["booking"] else "venue-settings"
+    url = reverse(page_name, kwargs={"venue": request.access.venue.public_id})
     return redirect(f"{url}#{changed[0]}" if changed else url)
 
 
-def render_page(request: PageRequest, refused: Mapping[str, SettingsForm] | None = None) -> HttpResponse:
-    """Render the page; refused sections keep their input."""
-    venue = request.access.venue
-    forms = {name: form(instance=venue, prefix=name) for name, form in FORMS.items()} | dict(refused or {})
+def render_page(request: PageRequest, tab: str, refused: Mapping[str, SettingsForm] | None = None) -> HttpResponse:
+    """Render the tab, and the refused sections, which keep their input."""
+    venue, refused = request.access.venue, refused or {}
+    forms = {
+        name: refused.get(name) or form(instance=venue, prefix=name)
+        for name, form in FORMS.items()
+        if name in TABS[tab] or name in refused
+    }
     context: dict[str, Any] = {
+        "tab": tab,
         "sections": [{"name": name, "title": SECTIONS[name][0], "form": form} for name, form in forms.items()],
         "zones": sorted(zone_names()),
         "is_refused": bool(refused),

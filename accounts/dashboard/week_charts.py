@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from framework.charts import Column, Layout, bar_chart
 
 WEEK = timedelta(days=7)
-CHART = Layout(width=400, height=170, left=12, right=14, top=10, bottom=24, max_labels=8)
+CHART = Layout(width=400, height=170, left=12, right=14, top=10, bottom=24, max_labels=24)
 DIGIT_WIDTH = 8
 Value = Decimal | int
 
@@ -42,10 +42,13 @@ def compare_days(today: date, values: Callable[[date], Value]) -> list[Compared]
 
 def compare_hours(now: Callable[[int], Value], before: Callable[[int], Value]) -> list[Compared]:
     """Compare the hours of a day with those a week before, from the first to the last with a value."""
-    hours = [hour for hour in range(24) if now(hour) or before(hour)]
+    busy = [hour for hour in range(24) if now(hour) or before(hour)]
+    hours = range(min(busy, default=0), max(busy, default=-1) + 1)
+    # More labels would run into each other.
+    labelled_every = 4 if len(hours) > 8 else 2 if len(hours) > 4 else 1
     return [
-        Compared(f"{hour:02}:00", f"{hour:02}:00", now(hour), before(hour))
-        for hour in range(min(hours, default=0), max(hours, default=-1) + 1)
+        Compared(f"{hour:02}:00", "" if hour % labelled_every else f"{hour:02}:00", now(hour), before(hour))
+        for hour in hours
     ]
 
 

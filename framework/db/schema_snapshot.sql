@@ -4659,52 +4659,53 @@ INSERT INTO public.django_migrations VALUES
 	(70, 'catalogue', '0018_claims', now()),
 	(71, 'catalogue', '0019_claim_proofs', now()),
 	(72, 'catalogue', '0020_restaurant_website_index', now()),
-	(73, 'mfa', '0001_initial', now()),
-	(74, 'mfa', '0002_authenticator_timestamps', now()),
-	(75, 'mfa', '0003_authenticator_type_uniq', now()),
-	(76, 'orders', '0001_initial', now()),
-	(77, 'orders', '0002_functions_and_triggers', now()),
-	(78, 'orders', '0003_allergens_and_photos', now()),
-	(79, 'orders', '0004_order_stages', now()),
-	(80, 'orders', '0005_order_lists', now()),
-	(81, 'orders', '0006_whole_orders', now()),
-	(82, 'orders', '0007_modifiers_on_one_menu', now()),
-	(83, 'orders', '0008_order_with_contact', now()),
-	(84, 'orders', '0009_board_settings', now()),
-	(85, 'orders', '0010_menu_sold_out_until_and_translations', now()),
-	(86, 'orders', '0011_no_usdc_without_a_price', now()),
-	(87, 'orders', '0012_usdc_price_and_pauses', now()),
-	(88, 'orders', '0013_order_payments', now()),
-	(89, 'orders', '0014_validate_payments', now()),
-	(90, 'orders', '0015_orders_with_refund_due', now()),
-	(91, 'orders', '0016_ticket_claims', now()),
-	(92, 'orders', '0017_fold', now()),
-	(93, 'orders', '0018_menu_item_search', now()),
-	(94, 'orders', '0019_checkout_sessions', now()),
-	(95, 'payments', '0005_billing', now()),
-	(96, 'payments', '0006_payment_account', now()),
-	(97, 'payments', '0007_payments_of_account', now()),
-	(98, 'payments', '0008_refund_requests', now()),
-	(99, 'payments', '0009_open_refund_requests', now()),
-	(100, 'pghistory', '0001_initial', now()),
-	(101, 'pghistory', '0002_aggregateevent', now()),
-	(102, 'pghistory', '0003_auto_20201023_1636', now()),
-	(103, 'pghistory', '0004_auto_20220906_1625', now()),
-	(104, 'pghistory', '0005_events_middlewareevents', now()),
-	(105, 'pghistory', '0006_delete_aggregateevent', now()),
-	(106, 'pghistory', '0007_auto_20250421_0444', now()),
-	(107, 'reservations', '0002_functions_and_triggers', now()),
-	(108, 'reservations', '0003_holds', now()),
-	(109, 'reservations', '0004_validate_seatings', now()),
-	(110, 'reservations', '0005_seating_by_hold', now()),
-	(111, 'reservations', '0006_guest_mail_former', now()),
-	(112, 'reservations', '0007_reservation_quoted_minutes', now()),
-	(113, 'reservations', '0008_branding', now()),
-	(114, 'reservations', '0009_terms_and_deposits', now()),
-	(115, 'reservations', '0010_language', now()),
-	(116, 'reservations', '0011_reservation_last_updated', now()),
-	(117, 'sessions', '0001_initial', now()),
-	(118, 'usersessions', '0001_initial', now());
+	(73, 'catalogue', '0021_newest_reviews', now()),
+	(74, 'mfa', '0001_initial', now()),
+	(75, 'mfa', '0002_authenticator_timestamps', now()),
+	(76, 'mfa', '0003_authenticator_type_uniq', now()),
+	(77, 'orders', '0001_initial', now()),
+	(78, 'orders', '0002_functions_and_triggers', now()),
+	(79, 'orders', '0003_allergens_and_photos', now()),
+	(80, 'orders', '0004_order_stages', now()),
+	(81, 'orders', '0005_order_lists', now()),
+	(82, 'orders', '0006_whole_orders', now()),
+	(83, 'orders', '0007_modifiers_on_one_menu', now()),
+	(84, 'orders', '0008_order_with_contact', now()),
+	(85, 'orders', '0009_board_settings', now()),
+	(86, 'orders', '0010_menu_sold_out_until_and_translations', now()),
+	(87, 'orders', '0011_no_usdc_without_a_price', now()),
+	(88, 'orders', '0012_usdc_price_and_pauses', now()),
+	(89, 'orders', '0013_order_payments', now()),
+	(90, 'orders', '0014_validate_payments', now()),
+	(91, 'orders', '0015_orders_with_refund_due', now()),
+	(92, 'orders', '0016_ticket_claims', now()),
+	(93, 'orders', '0017_fold', now()),
+	(94, 'orders', '0018_menu_item_search', now()),
+	(95, 'orders', '0019_checkout_sessions', now()),
+	(96, 'payments', '0005_billing', now()),
+	(97, 'payments', '0006_payment_account', now()),
+	(98, 'payments', '0007_payments_of_account', now()),
+	(99, 'payments', '0008_refund_requests', now()),
+	(100, 'payments', '0009_open_refund_requests', now()),
+	(101, 'pghistory', '0001_initial', now()),
+	(102, 'pghistory', '0002_aggregateevent', now()),
+	(103, 'pghistory', '0003_auto_20201023_1636', now()),
+	(104, 'pghistory', '0004_auto_20220906_1625', now()),
+	(105, 'pghistory', '0005_events_middlewareevents', now()),
+	(106, 'pghistory', '0006_delete_aggregateevent', now()),
+	(107, 'pghistory', '0007_auto_20250421_0444', now()),
+	(108, 'reservations', '0002_functions_and_triggers', now()),
+	(109, 'reservations', '0003_holds', now()),
+	(110, 'reservations', '0004_validate_seatings', now()),
+	(111, 'reservations', '0005_seating_by_hold', now()),
+	(112, 'reservations', '0006_guest_mail_former', now()),
+	(113, 'reservations', '0007_reservation_quoted_minutes', now()),
+	(114, 'reservations', '0008_branding', now()),
+	(115, 'reservations', '0009_terms_and_deposits', now()),
+	(116, 'reservations', '0010_language', now()),
+	(117, 'reservations', '0011_reservation_last_updated', now()),
+	(118, 'sessions', '0001_initial', now()),
+	(119, 'usersessions', '0001_initial', now());
 
 
 
@@ -4803,7 +4804,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 136, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 118, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 119, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_chargerulechange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_itemmodifiergroupchange_pgh_id_seq', 1, false);
@@ -5555,6 +5556,7 @@ CREATE INDEX restaurant_not_open ON public.catalogue_restaurant USING btree (sta
 CREATE INDEX restaurant_with_unparsed_hours ON public.catalogue_restaurant USING btree (id) WHERE ((hours @> '{"known": false}'::jsonb) OR (hours ? 'notes'::text));
 CREATE INDEX review_by_update ON public.catalogue_review USING brin (updated_at) WITH (autosummarize='on');
 CREATE INDEX review_change_of_restaurant ON public.catalogue_reviewchange USING btree (restaurant);
+CREATE INDEX review_newest ON public.catalogue_review USING btree (created_at);
 CREATE INDEX review_newest_of_restaurant ON public.catalogue_review USING btree (restaurant_id, created_at DESC, id DESC);
 CREATE INDEX search_by_address ON public.catalogue_searchrow USING btree (line1);
 CREATE INDEX search_by_cuisine ON public.catalogue_searchrow USING gin (cuisines);

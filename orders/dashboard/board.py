@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext, pgettext_lazy
 from django.views.decorators.cache import never_cache
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -27,6 +27,7 @@ from orders import board, commands, pricing, ticket_printing
 from orders.models import InvalidTransition, Order, OrderingSettings, OrderItem, VersionConflict
 from orders.models.orders import KITCHEN_STAGES
 
+MINUTE = timedelta(minutes=1)
 OTHER = gettext_noop("Other")
 REASONS = (
     gettext_noop("Customer request"),
@@ -131,15 +132,17 @@ class Card:
         return [line for line in self.order.items.all() if self.station in ("", line.station)]
 
     @property
-    def age(self) -> str:
-        """Waiting time: `12 min`, `3 h 05 min`, `2 days`. board.js has the same format."""
-        hours, minutes = divmod(self.minutes, 60)
-        if hours < 1:
-            return f"{minutes} min"
-        if hours < 24:
-            return f"{hours} h {minutes:02} min"
-        days = hours // 24
-        return ngettext("%(count)s day", "%(count)s days", days) % {"count": days}
+    def time_left(self) -> str:
+        """How far the due time is: `in 12 min`, `now`, `22 min late`. board.js has the same format."""
+        overdue = (self.now - self.order.due_at) // MINUTE
+        if overdue == 0:
+            return pgettext("due time of an order", "now")
+        text = (
+            pgettext("due time of an order", "{time} late")
+            if overdue > 0
+            else pgettext("due time of an order", "in {time}")
+        )
+        return text.format(time=describe_minutes(abs(overdue)))
 
     @property
     def kind(self) -> str:
@@ -152,14 +155,14 @@ class Card:
 
     @property
     def minutes(self) -> int:
-        return max(0, (self.now - self.since) // timedelta(minutes=1))
+        return max(0, (self.now - self.since) // MINUTE)
 
     @property
     def lateness(self) -> str:
-        """The CSS class for the waiting time."""
+        """The CSS class for the waiting time. An order whose due time has passed is never unmarked."""
         if self.minutes >= self.settings.late_minutes:
             return "late"
-        return "warn" if self.minutes >= self.settings.warn_minutes else ""
+        return "warn" if self.minutes >= self.settings.warn_minutes or self.now >= self.order.due_at + MINUTE else ""
 
     @property
     def next_verb(self) -> str:
@@ -169,6 +172,17 @@ class Card:
     def total(self) -> str | None:
         """The total with currency, None for an order without prices."""
         return format_money(self.order.total, self.order.currency)
+
+
+def describe_minutes(minutes: int) -> str:
+    """`12 min`, `3 h 05 min`, `2 days`."""
+    hours, rest = divmod(minutes, 60)
+    if hours < 1:
+        return f"{rest} min"
+    if hours < 24:
+        return f"{hours} h {rest:02} min"
+    days = hours // 24
+    return ngettext("%(count)s day", "%(count)s days", days) % {"count": days}
 
 
 def get_next_verb(order: Order) -> str:
@@ -220,6 +234,7 @@ def build_context(request: PageRequest) -> dict[str, Any]:
         "todo": [card for card in pending if card.next_verb],
         "todo_count": day.pending.total - len(ready),
         "ready": ready,
+        "late": [card for card in pending if card.lateness == "late"],
         "completed": [Card(order, now, day.settings) for order in day.completed.orders],
         "cancelled": [Card(order, now, day.settings) for order in day.cancelled.orders],
         "today": board.get_midnight(venue.timezone, now=now).date(),

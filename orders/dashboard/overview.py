@@ -52,7 +52,7 @@ def show_week(request: PageRequest) -> HttpResponse:
         # A part of a day is compared with the same part.
         hour = venue.now().astimezone(ZoneInfo(venue.timezone)).hour
         so_far = sum((value_of(sums) for at, sums in hours_before.items() if at <= hour), Decimal(0))
-        charts.append(chart | {"before_so_far": format_value(so_far)})
+        charts.append(chart | {"before_so_far": format_value(so_far) if so_far else ""})
     context = {
         "charts": charts,
         "best_sellers": list(reports.list_dishes(venue, week, ranks=BEST_SELLERS))[:BEST_SELLERS],

@@ -34,13 +34,11 @@ def find_order(access: Access, text: str) -> str | None:
     return build_venue_url("order", access, order=order.public_id) if order else None
 
 
-def list_newest_orders(access: Access, limit: int) -> list[Hit]:
-    return list_hits(Order.objects.of(access.venue).with_items().newest_first()[:limit], access)
-
-
 def suggest_older_orders(access: Access, text: str) -> tuple[str, str]:
     """Return the link to the list of orders with this text, where one can choose earlier dates."""
-    return _("Search older orders"), f"{build_venue_url('orders', access)}?{urlencode({'text': text})}"
+    return _("Search older orders for “%(text)s”") % {
+        "text": text
+    }, f"{build_venue_url('orders', access)}?{urlencode({'text': text})}"
 
 
 def list_hits(orders: Iterable[Order], access: Access) -> list[Hit]:
@@ -109,8 +107,6 @@ SOURCES = (
         find_exact=find_order,
         list_page="orders",
         list_param="text",
-        list_newest=list_newest_orders,
-        newest_label=gettext_lazy("Latest orders"),
         suggest=suggest_older_orders,
     ),
     Source(position=40, label=gettext_lazy("Dishes"), rights=(Right.MENU, Right.SOLD_OUT), find=find_dishes),

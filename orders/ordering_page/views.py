@@ -260,7 +260,6 @@ def show_menu(visit: Visit, *, status: int = 200) -> HttpResponse:
         "categories": categories,
         "lines": [(line, money(line.total, currency)) for line in quote.lines] if quote else [],
         "total": money(quote.order.total, currency) if quote else "",
-        "nothing": money(Decimal(0), currency),
         "can_order": visit.can_order,
         # Of the kitchen; a dish in the basket may take longer.
         "ready_minutes": (quote.prep_minutes if quote else visit.settings.prep_minutes)

@@ -69,8 +69,8 @@ def times_of(venue: Venue, day: date, party_size: int, chosen: time | None) -> d
 def new(request: PageRequest) -> HttpResponse:
     """Create a reservation: at any time, at the selected tables or the best free one.
 
-    The parameters `day`, or `moment` as a Unix time, and `table` fill the form in. A POST with `show` shows the times
-    of another day or party without JavaScript.
+    The parameters `day`, or `moment` as a Unix time, `table` and `name` fill the form in. A POST with `show` shows the
+    times of another day or party without JavaScript.
     """
     venue = request.access.venue
     now = venue.now()
@@ -113,6 +113,7 @@ def initial_of(request: PageRequest, names: list[str]) -> dict[str, Any]:
         "date": day or local_today(venue, now=venue.now()),
         "party_size": DEFAULT_PARTY_SIZE,
         "is_confirmed": True,
+        "customer_name": request.GET.get("name", "")[:200],
     }
     if moment:
         local = moment.astimezone(ZoneInfo(venue.timezone))

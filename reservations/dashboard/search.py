@@ -1,6 +1,7 @@
 """Reservations and guests in the search of the dashboard."""
 
 import re
+from urllib.parse import urlencode
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
@@ -54,9 +55,12 @@ def find_guests(access: Access, text: str, limit: int) -> list[Hit]:
     ]
 
 
-def suggest_new_reservation(access: Access, _text: str) -> tuple[str, str] | None:
-    url = build_venue_url("reservation-new", access)
-    return (gettext("New reservation"), url) if access.may(Right.RESERVATIONS) else None
+def suggest_new_reservation(access: Access, text: str) -> tuple[str, str] | None:
+    """Return the link to a new reservation of a guest with this name."""
+    if not access.may(Right.RESERVATIONS):
+        return None
+    url = f"{build_venue_url('reservation-new', access)}?{urlencode({'name': text})}"
+    return gettext("New reservation for “%(text)s”") % {"text": text}, url
 
 
 def suggest_all_guests(access: Access, _text: str) -> tuple[str, str]:

@@ -30,7 +30,10 @@ def home(page: "Page") -> str:
 def test_a_venue_gives_its_booking_page_a_color_a_logo_and_a_photo(visit: Visit, tmp_path: Path, scheme: str) -> None:
     page = visit(color_scheme=scheme)
     sign_up(page, email=f"look.{scheme}@example.com", restaurant="Osteria Bella")
-    page.goto(f"{home(page)}/settings")
+    page.goto(f"{home(page)}/settings/booking")
+    save = page.get_by_role("button", name="Save changes")
+    # There is nothing to save before something has been changed.
+    assert save.is_disabled()
     page.get_by_label("Online booking").check()
     page.get_by_role("button", name="Save changes").click()
     page.get_by_role("link", name="Appearance").click()
@@ -46,7 +49,7 @@ def test_a_venue_gives_its_booking_page_a_color_a_logo_and_a_photo(visit: Visit,
         page.set_viewport_size({"width": width, "height": 800})
         assert offences(page) == []
         assert not overflows(page)
-    page.get_by_role("link", name="booking page").click()
+    page.get_by_role("link", name="booking page", exact=True).click()
     page.get_by_role("heading", name="Osteria Bella").wait_for()
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 800})
@@ -213,7 +216,7 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
 def test_saved_settings_are_answered_where_the_page_opens(visit: "Callable[..., Page]") -> None:
     page = visit()
     sign_up(page, email="answer@example.com", restaurant="Osteria Answer")
-    page.goto(f"{home(page)}/settings")
+    page.goto(f"{home(page)}/settings/booking")
     page.locator("#guests").get_by_label("Online booking").check()
     page.get_by_role("button", name="Save changes").click()
     message = page.get_by_role("status").filter(has_text="Booking page: saved.")

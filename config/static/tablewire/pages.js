@@ -81,6 +81,15 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// A form whose button stays in view is sent once something has been changed.
+for (const button of document.querySelectorAll("form.sections:not(.is-refused) > .save-bar button")) {
+  button.disabled = true;
+  const enable = () => { button.disabled = false; };
+  for (const kind of ["input", "change"]) button.form.addEventListener(kind, enable);
+  // A browser fills in again what was typed before it went away from the page.
+  addEventListener("pageshow", (event) => { if (event.persisted) enable(); });
+}
+
 // Messages stay in view for some seconds, then scroll with the page.
 setTimeout(() => { document.querySelector(".messages")?.classList.add("settled"); }, 8000);
 

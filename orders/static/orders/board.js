@@ -78,11 +78,19 @@
   function updateAges() {
     for (const card of cards()) {
       const minutes = Math.max(0, Math.floor((now() - Date.parse(card.dataset.since)) / 60000));
-      card.querySelector(".age").textContent = age(minutes);
+      const overdue = Math.floor((now() - Date.parse(card.dataset.due)) / 60000);
+      const words = overdue > 0 ? texts.late : texts.ahead;
+      card.querySelector(".age").textContent = overdue === 0 ? texts.due : words.replace("{time}", age(Math.abs(overdue)));
       const { warn, late } = seen().dataset;
       card.classList.toggle("late", minutes >= Number(late));
-      card.classList.toggle("warn", minutes >= Number(warn) && minutes < Number(late));
+      card.classList.toggle("warn", (minutes >= Number(warn) || overdue > 0) && minutes < Number(late));
     }
+    // On a phone the late ones may be below the first screen: the link goes to the first of them.
+    const late = cards().filter((card) => card.classList.contains("late"));
+    const link = document.getElementById("late-link");
+    link.hidden = late.length === 0;
+    link.querySelector("b").textContent = late.length;
+    if (late.length) link.hash = late[0].id;
   }
   setInterval(updateAges, 5000);
 

@@ -136,7 +136,7 @@ def test_the_set_up_steps_are_in_the_order_of_an_owner_and_go_away_when_all_are_
     builders.period(venue)
     page = page_of(venue)
     assert steps_of(page) == [(label, label in labels[:3]) for label in labels]
-    assert f'<a href="/dashboard/{venue.public_id}/settings#guests">Open your booking page</a>' in page
+    assert f'<a href="/dashboard/{venue.public_id}/settings/booking">Open your booking page</a>' in page
     builders.key(venue)
     Venue.objects.filter(pk=venue.pk).update(is_bookable_online=True)
     users.member(venue, "kitchen")

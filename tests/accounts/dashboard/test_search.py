@@ -105,26 +105,23 @@ def test_the_kitchen_finds_only_what_it_may_see(venue: Venue) -> None:
     ]
 
 
-def test_without_a_result_the_page_says_what_one_can_do_and_shows_the_newest_orders(
-    venue: Venue, owner: Client
-) -> None:
-    orders = [order_of(venue, now=NOON - timedelta(hours=hours), name="Ada") for hours in range(6)]
+def test_without_a_result_the_page_says_what_was_searched_and_what_one_can_do(venue: Venue, owner: Client) -> None:
+    order_of(venue, name="Ada")
     page = ask(owner, venue, "rossi")
     home = f"/dashboard/{venue.public_id}"
     assert page.context["suggestions"] == [
-        ("Search older orders", f"{home}/orders?text=rossi"),
-        ("New reservation", f"{home}/reservations/new"),
+        ("Search older orders for “rossi”", f"{home}/orders?text=rossi"),
+        ("New reservation for “rossi”", f"{home}/reservations/new?name=rossi"),
         ("All guests", f"{home}/guests"),
     ]
-    assert [(group.label, [hit.url for hit in group.hits]) for group in page.context["newest"]] == [
-        ("Latest orders", [f"{home}/orders/{order.public_id}" for order in orders[:5]])
-    ]
-    assert page.context["newest"][0].hits[0].details == "Ada · 2 \N{MULTIPLICATION SIGN} margherita · 13:00"
+    assert page.context["searched"] == ["Orders", "Reservations", "Guests", "Dishes", "Pages"]
+    form = owner.get(page.context["suggestions"][1][1]).content.decode()
+    assert 'name="customer_name" value="rossi"' in form
     # Only what the role may see and do.
     kitchen = ask(users.member(venue, "kitchen"), venue, "rossi")
     assert "New reservation" not in kitchen.content.decode()
-    # A search that finds something looks for nothing else.
-    assert ask(owner, venue, "ada").context["newest"] == []
+    # A search that finds something suggests nothing else.
+    assert ask(owner, venue, "ada").context["suggestions"] == []
 
 
 def test_an_order_is_found_with_its_total_as_other_pages_write_it(venue: Venue, owner: Client) -> None:
@@ -213,8 +210,8 @@ def test_a_search_costs_the_same_queries_for_one_row_and_for_many(
         order_of(venue, name="Ada")
         builders.reservation(venue)
         # Session, user, venue, membership and other venues; for each of the five kinds a savepoint with its timeout,
-        # and for those of the database a query; the newest orders and their lines.
-        with django_assert_num_queries(5 + 5 * 3 + 4 + 2):
+        # and for those of the database a query.
+        with django_assert_num_queries(5 + 5 * 3 + 4):
             ask(owner, venue, "lovelace ada")
 
 

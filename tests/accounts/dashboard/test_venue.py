@@ -154,11 +154,12 @@ def test_concurrent_change_by_another_user_is_reported_once(manager: Client, ven
 
 @pytest.mark.exhaustive
 def test_booking_page_url_is_shown_with_an_html_snippet(manager: Client, venue: Venue) -> None:
-    page = text(manager.get(root(venue)))
+    page = text(manager.get(f"{root(venue)}/booking"))
     assert f"/book/{venue.public_id}</code>" in page
     assert f'/book/{venue.public_id}" title="Book a table"' in page
     assert '/static/reservations/embed.js" async&gt;' in page
-    assert save(manager, venue, "guests", is_bookable_online="on").status_code == 302
+    answer = save(manager, venue, "guests", is_bookable_online="on")
+    assert (answer.status_code, answer["Location"]) == (302, f"{root(venue)}/booking#guests")
     venue.refresh_from_db()
     assert (venue.is_bookable_online, venue.proves_guests) == (True, False)
 
@@ -189,6 +190,7 @@ def test_time_zone_is_found_by_its_city_and_currencies_have_their_names(manager:
     [
         ("", "Overview"),
         ("/settings", "Settings"),
+        ("/settings/booking", "Settings"),
         ("/settings/tables", "Tables"),
         ("/settings/hours", "Hours"),
         ("/keys", "API keys"),

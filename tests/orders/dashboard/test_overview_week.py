@@ -65,7 +65,7 @@ def test_the_hours_of_today_are_compared_up_to_now(osteria: Venue) -> None:
         sell(osteria, NOW - timedelta(days=7, hours=hours))
     with time_machine.travel(NOW, tick=False):
         page = users.member(osteria).get(f"/dashboard/{osteria.public_id}/reports/week").content.decode()
-    assert "a week before until now: €9.50" in page
+    assert "a week before: €19.00, until now €9.50" in page
     assert "20:00: €0.00, a week before €9.50" in page
     # Of the bars by day only that of today is lighter: the day is not over.
     assert page.count('class="a unfinished"') == 1
