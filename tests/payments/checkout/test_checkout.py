@@ -343,6 +343,7 @@ def test_a_crash_between_settling_and_recording_is_served_and_charged_once(
     assert usdc_balance(wallets["free"].address) == before
     row = Payment.objects.get()
     # Nobody has seen the first receipt, nor the moment in it.
+    assert row.settled_at is not None
     assert again == replace(receipt, settled_at=row.settled_at)
     assert (row.state, row.tx_hash, row.attempts) == (Payment.State.SETTLED, receipt.transaction, 2)
     assert row.block is not None
