@@ -20,12 +20,12 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from accounts.models import SandboxClock, Venue
+from accounts.models import SandboxClock, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import auto_disable, delivery_queue, dispatcher, event_retention
 from framework.api.pagination.schema import format_datetime
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
@@ -140,9 +140,6 @@ def advance(venue: Venue, *, to: datetime) -> None:
     """
     if not venue.is_sandbox:
         raise NoSandboxClock
-    for refuse in GUARDS:
-        if message := refuse(venue):
-            raise InvalidRequest(message)
     now = venue.now()
     if to <= now and not SandboxClock.objects.filter(venue=venue, ran_until__lt=to).exists():
         raise InvalidRequest(f"The clock shows {format_datetime(now)}, and goes only forwards.", param="to")
@@ -150,8 +147,8 @@ def advance(venue: Venue, *, to: datetime) -> None:
         raise InvalidRequest(f"Advance it by at most {MAX_ADVANCE.days} days in one call.", param="to")
     if to > timezone.now() + SandboxClock.MAX_OFFSET:
         raise InvalidRequest(f"It can be {SandboxClock.MAX_OFFSET.days} days ahead at most.", param="to")
-    # What waits since before is done by this clock, too.
-    SandboxClock.objects.get_or_create(venue=venue, defaults={"ran_until": now - timedelta(microseconds=1)})
+    if not SandboxClock.objects.filter(venue=venue).exists():
+        _create_clock(venue, now=now)
     if not _is_advancing.acquire(blocking=False):
         raise ClockAdvancing("Our server is advancing another clock. Send the request again in a second.")
     try:
@@ -164,6 +161,26 @@ def advance(venue: Venue, *, to: datetime) -> None:
         _is_advancing.release()
 
 
+@transaction.atomic
+def has_clock(venue: Venue) -> bool:
+    """Return whether a sandbox has a clock of its own; until the transaction ends it stays so."""
+    Venue.objects.select_for_update(no_key=True).get(pk=venue.pk)
+    return SandboxClock.objects.filter(venue=venue).exists()
+
+
+@transaction.atomic
+def _create_clock(venue: Venue, *, now: datetime) -> None:
+    """Give a sandbox a clock of its own, unless a guard refuses it: then InvalidRequest."""
+    if has_clock(venue):
+        return
+    # Under the lock of the venue: whoever makes what a guard looks for calls has_clock before.
+    for refuse in GUARDS:
+        if message := refuse(venue):
+            raise InvalidRequest(message)
+    # What waits since before is done by this clock, too.
+    SandboxClock.objects.create(venue=venue, ran_until=now - timedelta(microseconds=1))
+
+
 def run_due(venue: Venue) -> bool:
     """Do what is due by the venue's clock, unless another process is at it; return whether it has one of its own."""
     if not SandboxClock.objects.filter(venue=venue).exists():
@@ -172,6 +189,16 @@ def run_due(venue: Venue) -> bool:
         with lease:
             lease.run_until(venue.now(), deadline=Deadline.after(MAX_RUN_S))
     return True
+
+
+def has_due_webhooks() -> bool:
+    """Return whether any sandbox with a clock of its own has webhooks to send. One query."""
+    due = WebhookDelivery.objects.filter(
+        endpoint__in=WebhookEndpoint.objects.filter(venue__sandbox_clock__isnull=False, disabled_at=None),
+        state=WebhookDelivery.State.PENDING,
+        next_attempt_at__lte=timezone.now() + F("endpoint__venue__sandbox_clock__offset"),
+    )
+    return due.exists()
 
 
 def find_with_due_work() -> Sequence[Venue]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.conf import settings as project
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -530,6 +530,56 @@ def test_a_sandbox_of_a_restaurant_of_the_data_api_keeps_the_real_time() -> None
         "This sandbox is joined to a restaurant of the data API, whose offers follow the real time.",
     )
     assert not SandboxClock.objects.exists()
+
+
+def test_a_restaurant_and_the_clock_of_its_sandbox_exclude_each_other_at_once_too() -> None:
+    """Whoever comes first holds the venue, and the other waits for the outcome."""
+    venue = sandbox()
+    catalogue_builders.market()
+    place = catalogue_builders.restaurant()
+    key, answers = builders.key(venue).text, []
+
+    def call() -> None:
+        try:
+            answers.append(post(builders.client_with(key), timezone.now() + timedelta(days=1)))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=call)
+    with transaction.atomic():
+        assert not sandbox_clock.has_clock(venue)
+        thread.start()
+        thread.join(0.2)
+        catalogue_builders.listing(place, venue)
+    thread.join()
+    assert [answer.status_code for answer in answers] == [400]
+    assert not SandboxClock.objects.exists()
+
+
+def test_the_clocks_task_follows_webhooks_only_if_a_clock_has_some() -> None:
+    """Each order of any venue is followed by a run of the dispatcher."""
+    with at_start():
+        venue = sandbox()
+        endpoints.create(venue, url="http://127.0.0.1:9999/")
+        SandboxClock.objects.create(venue=venue, ran_until=START, offset=timedelta(days=1))
+        assert not sandbox_clock.has_due_webhooks()
+        builders.event(venue, now=START + timedelta(days=1, minutes=1))
+        assert not sandbox_clock.has_due_webhooks()
+        WebhookDelivery.objects.update(next_attempt_at=START + timedelta(days=1))
+        assert sandbox_clock.has_due_webhooks()
+
+
+def test_the_back_office_sells_a_dish_out_for_the_day_of_the_clock() -> None:
+    with at_start():
+        venue = sandbox()
+        menu = builders.menu(venue)
+        assert advance(builders.client(venue), END).status_code == 200
+        staff = builders.staff()
+        item = menu.items.get()
+        data = {"action": "sell_out", "_selected_action": [str(item.pk)], "confirmed": "yes"}
+        staff.post("/admin/orders/menuitem/", data, follow=True)
+        item.refresh_from_db()
+        assert item.sold_out_on == END.date()
 
 
 def test_a_sandbox_whose_clock_was_advanced_cannot_go_live() -> None:
