@@ -126,6 +126,8 @@ OWN_WORK = (
 _is_advancing = threading.Lock()
 ADVANCED_BY_ANOTHER = "Another call is advancing this clock. Send the request again in a second."
 
+NOT_FOLLOWED = "This sandbox has a clock of its own, which offers and deposits do not follow."
+
 # What keeps a venue from having a clock of its own, as a message; None for nothing. Of the apps above.
 GUARDS: list[Callable[[Venue], str | None]] = []
 

@@ -54,9 +54,7 @@ class ListingForm(forms.ModelForm[Listing]):
             # Claims lock it too.
             Restaurant.objects.select_for_update(no_key=True).get(pk=restaurant.pk)
             if sandbox_clock.has_clock(venue):
-                self.add_error(
-                    "venue", "This sandbox has a clock of its own, which offers and deposits do not follow."
-                )
+                self.add_error("venue", sandbox_clock.NOT_FOLLOWED)
             claims = RestaurantClaim.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), state="verified")
             if claims.exclude(restaurant=restaurant, venue=venue).exists():
                 self.add_error("venue", "Another venue has claimed this restaurant, or this venue another one.")

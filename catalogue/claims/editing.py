@@ -167,7 +167,7 @@ def set_bookable(claim: RestaurantClaim, *, is_active: bool, now: datetime) -> N
                 f" {restaurant.market.timezone}. Correct it in the settings first."
             )
         if is_active and sandbox_clock.has_clock(claim.venue):
-            raise InvalidRequest("This sandbox has a clock of its own, which offers and deposits do not follow.")
+            raise InvalidRequest(sandbox_clock.NOT_FOLLOWED)
         try:
             with transaction.atomic():
                 if is_active:
