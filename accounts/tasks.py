@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts import mail_outbox, sandbox_clock
 from accounts.alerts import delivery as alert_delivery
 from accounts.lifecycle import closure
-from accounts.models import ApiCall, ApiCallCount, IdempotentCall, SandboxClock
+from accounts.models import ApiCall, ApiCallCount, IdempotentCall
 from accounts.oauth import access, registration
 from accounts.webhooks import auto_disable, delivery_queue, dispatcher, event_retention
 from framework.db.batched_delete import delete_in_batches
@@ -41,7 +41,7 @@ def deliver_webhooks(**_: Any) -> None:
     """Deliver what is due, and enqueue another task if deliveries remain."""
     if dispatcher.run(clock=timezone.now):
         enqueue_webhook_delivery()
-    if SandboxClock.objects.exists():
+    if sandbox_clock.has_due_webhooks():
         enqueue(run_sandbox_clocks, expires_s=SANDBOX_CLOCKS_INTERVAL_S)
 
 

@@ -8,11 +8,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Venue
-from framework.db.batched_delete import delete_in_batches
 from framework.tasks.dispatch import enqueue
-from orders import capacity, contact_retention, ticket_printing
+from orders import capacity, checkout_retention, contact_retention, ticket_printing
 from orders.menu import photos
-from orders.models import CheckoutSession
 
 # Of the periodic task print_tickets
 PRINT_INTERVAL_S = 5
@@ -35,8 +33,7 @@ def delete_past_slots(**_: Any) -> None:
 
 @shared_task(name="orders.tasks.delete_past_checkouts")
 def delete_past_checkouts(**_: Any) -> None:
-    """Delete checkout sessions, with the contacts in them, that nobody needs any more."""
-    delete_in_batches(CheckoutSession.objects.past(now=timezone.now()).order_by("pk"))
+    checkout_retention.delete_past(now=timezone.now())
 
 
 @shared_task(name="orders.tasks.print_tickets")

@@ -15,9 +15,8 @@ def process_waitlist(venue: Venue, now: datetime) -> None:
     tables.update_table_names(venue=venue, now=now, actor="system")
 
 
-def send_mail(venue: Venue, now: datetime) -> None:
-    while queue.send_due(now=now, venue=venue.pk):
-        pass
+def send_mail(venue: Venue, now: datetime) -> bool:
+    return queue.send_due(now=now, venue=venue.pk)
 
 
 GUEST_ERASED_AT = nightly(
@@ -27,7 +26,7 @@ GUEST_ERASED_AT = nightly(
 
 WORK = (
     Work(
-        due="SELECT min(expires_at) FROM reservations_hold WHERE venue_id = {venue} AND expires_at > {after}",
+        due="SELECT min(expires_at) FROM reservations_hold WHERE venue_id = {venue}",
         run=lambda venue, now: holds.delete_expired(now=now, venue=venue.pk),
     ),
     Work(
@@ -55,8 +54,7 @@ WORK = (
         due="""
             SELECT min(greatest(mail.next_attempt_at, mail.leased_until)) FROM reservations_guestmail AS mail
             JOIN reservations_reservation AS reservation ON reservation.id = mail.reservation_id
-            WHERE reservation.venue_id = {venue} AND mail.state = 'pending'
-                AND greatest(mail.next_attempt_at, mail.leased_until) > {after}""",
+            WHERE reservation.venue_id = {venue} AND mail.state = 'pending'""",
         run=send_mail,
         follows=True,
     ),

@@ -67,7 +67,10 @@ def run(
 
 
 def deliver(pool: "DeliveryPool", *, claim_s: float) -> None:
-    """Claim and send until nothing is due, or `claim_s` have passed and the attempts have ended."""
+    """Claim and send until nothing is due, or `claim_s` have passed and the attempts have ended.
+
+    For one venue somebody waits, so nothing is claimed later; for all, quick endpoints go on while slow ones answer.
+    """
     with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="webhook") as threads:
         started = time.monotonic()
         while True:
@@ -75,7 +78,7 @@ def deliver(pool: "DeliveryPool", *, claim_s: float) -> None:
             if age < claim_s:
                 pool.submit_due(threads, Pace.QUICK)
                 pool.submit_due(threads, Pace.SLOW)
-            elif age < claim_s + CLAIM_QUICK_S - CLAIM_S and pool.count_slow():
+            elif pool.venue is None and age < claim_s + CLAIM_QUICK_S - CLAIM_S and pool.count_slow():
                 pool.submit_due(threads, Pace.QUICK)
             if not pool.in_flight:
                 break

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts import sandbox_clock
 from catalogue.admin.queues.base import DefaultFilter
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.admin.restaurants.forms import WEEKDAYS
@@ -49,11 +50,11 @@ class ListingForm(forms.ModelForm[Listing]):
                 f"The time zone of this venue is {venue.timezone}, that of the restaurant's market is"
                 f" {restaurant.market.timezone}. Correct the venue's time zone first.",
             )
-        if venue and venue.clock_offset():
-            self.add_error("venue", "This sandbox has a clock of its own, which offers and deposits do not follow.")
         if restaurant and venue:
             # Claims lock it too.
             Restaurant.objects.select_for_update(no_key=True).get(pk=restaurant.pk)
+            if sandbox_clock.has_clock(venue):
+                self.add_error("venue", sandbox_clock.NOT_FOLLOWED)
             claims = RestaurantClaim.objects.filter(Q(restaurant=restaurant) | Q(venue=venue), state="verified")
             if claims.exclude(restaurant=restaurant, venue=venue).exists():
                 self.add_error("venue", "Another venue has claimed this restaurant, or this venue another one.")

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from PIL import Image
 
+from accounts import sandbox_clock
 from catalogue import reference_data
 from catalogue.claims.commands import OWNER_DIGEST
 from catalogue.history import publish
@@ -165,6 +166,8 @@ def set_bookable(claim: RestaurantClaim, *, is_active: bool, now: datetime) -> N
                 f"The time zone of your venue is {claim.venue.timezone}, that of the restaurant is"
                 f" {restaurant.market.timezone}. Correct it in the settings first."
             )
+        if is_active and sandbox_clock.has_clock(claim.venue):
+            raise InvalidRequest(sandbox_clock.NOT_FOLLOWED)
         try:
             with transaction.atomic():
                 if is_active:

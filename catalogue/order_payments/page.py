@@ -53,7 +53,7 @@ def pay(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: s
 
 
 def respond(request: HttpRequest, venue: Venue, context: dict[str, Any], *, token: str) -> HttpResponse:
-    order = links.find(token, venue=venue, now=timezone.now())
+    order = links.find(token, venue=venue, now=venue.now())
     order.venue = venue
     if request.method == "POST" and FORM_FIELD not in request.POST:
         return answer_client(request, order)

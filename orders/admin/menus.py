@@ -1,5 +1,6 @@
 """Menus and dishes in the back office."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -10,12 +11,12 @@ from django.db.models import Count, ForeignKey, Q, QuerySet, Value
 from django.forms import NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.api_keys.authentication import get_staff_actor
+from accounts.models import Venue
 from framework.admin.action_confirmation import confirmed_action
 from framework.admin.large_tables import LargeTableAdmin
 from framework.db.text_search import fold
@@ -279,7 +280,7 @@ class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeT
         confirm_label="Mark as sold out",
     )
     def sell_out(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
-        number = change_items(queryset, {"is_sold_out": True}, actor=get_staff_actor(request), now=timezone.now())
+        number = change_dishes(queryset, {"is_sold_out": True}, actor=get_staff_actor(request))
         self.message_user(request, f"{number} sold out today.", messages.SUCCESS)
 
     @confirmed_action(
@@ -289,8 +290,17 @@ class MenuItemAdmin(RowHistoryAdmin, MenuEventsAdmin, ChangedFieldsAdmin, LargeT
     )
     def make_available(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
         changes = {"is_sold_out": False, "is_available": True}
-        number = change_items(queryset, changes, actor=get_staff_actor(request), now=timezone.now())
+        number = change_dishes(queryset, changes, actor=get_staff_actor(request))
         self.message_user(request, f"{number} available again.", messages.SUCCESS)
+
+
+@transaction.atomic
+def change_dishes(dishes: QuerySet[MenuItem], changes: Mapping[str, Any], *, actor: str) -> int:
+    """Change dishes of any venues, each by the time of its venue; return how many there are."""
+    venues = Venue.objects.filter(menu__items__in=dishes.order_by()).distinct().order_by("pk")
+    return sum(
+        change_items(dishes.filter(menu__venue=venue), changes, actor=actor, now=venue.now()) for venue in venues
+    )
 
 
 def get_menu_id(request: HttpRequest) -> UUID:

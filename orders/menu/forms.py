@@ -224,7 +224,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
             for name in ("tax_percent", "takeaway_tax_percent"):
                 percent = getattr(self.instance, name)
                 self.initial[name] = None if percent is None else Decimal(pricing.format_percent(percent))
-            until = self.instance.get_sold_out_until(timezone.localtime())
+            until = self.instance.get_sold_out_until(timezone.localtime(menu.venue.now()))
             # To the minute, as it is entered.
             self.initial["sold_out_until"] = until and until.replace(second=0, microsecond=0)
         elif not self.is_bound:
@@ -237,7 +237,7 @@ class ItemForm(AllergensAndPhotoForm, MenuRowForm):
 
     def clean_sold_out_until(self) -> datetime | None:
         until: datetime | None = self.cleaned_data["sold_out_until"]
-        if until and until <= timezone.now() and "sold_out_until" in self.changed_data:
+        if until and until <= self.menu.venue.now() and "sold_out_until" in self.changed_data:
             raise forms.ValidationError(_("Enter a time in the future, or none."))
         return until
 

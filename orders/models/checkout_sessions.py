@@ -26,8 +26,8 @@ class CheckoutSessions(models.QuerySet["CheckoutSession"]):
 
     def past(self, *, now: datetime) -> Self:
         """Filter to those that nobody needs any more."""
-        unused = Q(state__in=["open", "canceled"], expires_at__lt=now - CheckoutSession.EXPIRED_RETENTION)
-        return self.filter(unused | Q(state="completed", completed_at__lt=now - CheckoutSession.COMPLETED_RETENTION))
+        unused = Q(state__in=["open", "canceled"], expires_at__lte=now - CheckoutSession.EXPIRED_RETENTION)
+        return self.filter(unused | Q(state="completed", completed_at__lte=now - CheckoutSession.COMPLETED_RETENTION))
 
 
 class CheckoutSession(models.Model):

@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import time_machine
 from django.conf import settings as project
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -56,10 +56,11 @@ def sandbox(name: str = "Osteria (sandbox)", **fields: Any) -> Venue:
 
 def advance(api: Client, to: datetime) -> Any:
     """As a client does: a call that did not come to its end is sent again."""
-    for _ in range(10):
+    for _ in range(100):
         answer = api.post(CLOCK, {"to": to.isoformat()}, content_type="application/json")
         if answer.status_code != 400 or answer.json()["error"]["code"] != "clock_advancing":
             break
+        time.sleep(0.05)
     return answer
 
 
@@ -297,18 +298,170 @@ def test_two_who_advance_at_once_take_turns() -> None:
     assert timedelta(days=29, hours=23) < SandboxClock.objects.get().offset < timedelta(days=30, minutes=1)
 
 
-def test_while_a_process_works_for_a_clock_others_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_clock, "WAIT_S", 0.01)
+def post(api: Client, to: datetime) -> Any:
+    """One call."""
+    return api.post(CLOCK, {"to": to.isoformat()}, content_type="application/json")
+
+
+def test_while_a_process_works_for_a_clock_others_are_told_at_once_to_come_again() -> None:
     venue = sandbox()
     api, now = builders.client(venue), timezone.now()
     SandboxClock.objects.create(venue=venue, ran_until=now, leased_until=now + timedelta(seconds=30))
-    refused = advance(api, now + timedelta(days=1))
+    started = time.monotonic()
+    refused = post(api, now + timedelta(days=1))
+    assert time.monotonic() - started < 1
     assert (refused.status_code, refused["Retry-After"]) == (400, "1")
     error = refused.json()["error"]
     assert error["code"] == "clock_advancing"
     assert error["message"] == "Another call is advancing this clock. Send the request again in a second."
     assert sandbox_clock.run_due(venue) is True
     assert SandboxClock.objects.get().offset == timedelta()
+
+
+@pytest.mark.exhaustive
+def test_a_process_advances_one_clock_at_a_time() -> None:
+    """Each advance holds a thread of the web server for seconds, and the others serve everybody else."""
+    is_at_work, may_answer = threading.Event(), threading.Event()
+
+    def wait(_: Received, before: int) -> Answer:
+        is_at_work.set()
+        may_answer.wait(2.5)
+        return Answer(200)
+
+    with receiving(wait) as receiver:
+        venue, other = sandbox(), sandbox("Trattoria (sandbox)")
+        endpoints.create(venue, url=receiver.url)
+        builders.event(venue)
+        key, other_api = builders.key(venue).text, builders.client(other)
+        to = timezone.now().replace(microsecond=0) + timedelta(days=1)
+        answers = []
+
+        def call() -> None:
+            try:
+                answers.append(post(builders.client_with(key), to))
+            finally:
+                connection.close()
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        try:
+            assert is_at_work.wait(5)
+            refused = post(other_api, to)
+        finally:
+            may_answer.set()
+            thread.join()
+        error = refused.json()["error"]
+        assert (refused.status_code, refused["Retry-After"], error["code"]) == (400, "1", "clock_advancing")
+        assert error["message"] == "Our server is advancing another clock. Send the request again in a second."
+        assert [answer.status_code for answer in answers] == [200]
+        assert post(other_api, to).status_code == 200
+
+
+@pytest.mark.exhaustive
+def test_an_advance_ends_when_all_webhooks_have_gone_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are in a step: more than it claims at a time."""
+    monkeypatch.setattr(sandbox_clock, "WEBHOOK_CLAIM_S", 0.1)
+
+    def answer_slowly(_: Received, before: int) -> Answer:
+        time.sleep(0.08)
+        return Answer(200)
+
+    with receiving(answer_slowly) as receiver:
+        venue = sandbox()
+        endpoints.create(venue, url=receiver.url)
+        builders.event(venue, times=8)
+        assert post(builders.client(venue), timezone.now() + timedelta(days=3)).status_code == 200
+        assert len(receiver.received) == 8
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 8
+
+
+@pytest.mark.exhaustive
+def test_a_call_that_ends_within_its_last_step_goes_on_when_it_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock shows the end by then, and the moment has passed."""
+    monkeypatch.setattr(sandbox_clock, "WEBHOOK_CLAIM_S", 0.05)
+
+    def answer_slowly(_: Received, before: int) -> Answer:
+        time.sleep(0.1)
+        return Answer(200)
+
+    with at_start(), receiving(answer_slowly) as receiver:
+        venue, to = sandbox(), END
+        endpoints.create(venue, url=receiver.url)
+        builders.event(venue, times=4, now=to)
+        api = builders.client(venue)
+        with monkeypatch.context() as patch:
+            patch.setattr(sandbox_clock, "MAX_RUN_S", 0)
+            # By way of the present.
+            assert [post(api, to).json()["error"]["code"] for _ in range(2)] == ["clock_advancing"] * 2
+        assert venue.now() >= to
+        assert WebhookDelivery.objects.filter(state="pending").exists()
+        assert post(api, to).status_code == 200
+        assert WebhookDelivery.objects.filter(state="delivered").count() == 4
+        # Everything until then is done.
+        assert builders.problems_of(post(api, to))[0][0] == "to"
+
+
+def test_a_failure_in_the_last_step_is_made_up_for_by_the_same_call() -> None:
+    failures: list[datetime] = []
+
+    def fail_once(venue: Venue, now: datetime) -> None:
+        if now == END and not failures:
+            failures.append(now)
+            raise RuntimeError("A defect in the last step.")
+
+    broken = sandbox_clock.Work(due="SELECT NULL::timestamptz", run=fail_once, follows=True)
+    sandbox_clock.WORK.append(broken)
+    try:
+        with at_start():
+            api = builders.client(sandbox())
+            api.raise_request_exception = False
+            assert post(api, END).status_code == 500
+            assert api.get(CLOCK).json()["now"] == "2027-03-31T12:00:00Z"
+            assert post(api, END).status_code == 200
+            message = "The clock shows 2027-03-31T12:00:00Z, and goes only forwards."
+            assert builders.problems_of(post(api, END)) == [("to", message)]
+    finally:
+        sandbox_clock.WORK.remove(broken)
+
+
+@pytest.mark.exhaustive
+def test_what_was_stored_with_a_time_before_the_clock_is_done_next() -> None:
+    """A request reads the time, the clock is advanced, and then the request commits."""
+    with receiving() as receiver:
+        with at_start():
+            venue = sandbox()
+            endpoints.create(venue, url=receiver.url)
+            assert advance(builders.client(venue), END).status_code == 200
+            builders.event(venue, now=START + timedelta(days=1))
+        with time_machine.travel(START + timedelta(seconds=5), tick=False):
+            run_sandbox_clocks()
+            assert len(receiver.received) == 1
+            assert sandbox_clock.find_with_due_work() == []
+
+
+def test_clocks_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that has more to do than one run achieves does not keep the others waiting."""
+    monkeypatch.setattr(sandbox_clock, "MAX_RUN_S", 0)
+    moments = f"(VALUES ('{START}'::timestamptz + interval '1 hour'), ('{START}'::timestamptz + interval '2 hours'))"
+    work = sandbox_clock.Work(
+        due=f"SELECT min(at) FROM {moments} AS moments (at) WHERE at > {{after}}",  # noqa: S608
+        run=lambda venue, now: None,
+    )
+    sandbox_clock.WORK.append(work)
+    try:
+        venues = sorted((sandbox(), sandbox("Trattoria (sandbox)")), key=lambda venue: venue.pk)
+        for venue in venues:
+            SandboxClock.objects.create(venue=venue, ran_until=START)
+        with time_machine.travel(START + timedelta(days=1)):
+            served = []
+            for _ in range(4):
+                served.append(sandbox_clock.find_with_due_work()[0])
+                with suppress(sandbox_clock.ClockAdvancing):
+                    sandbox_clock.run_due(served[-1])
+        assert served[0] != served[1]
+        assert sorted(served, key=lambda venue: venue.pk) == [venues[0], venues[0], venues[1], venues[1]]
+    finally:
+        sandbox_clock.WORK.remove(work)
 
 
 @pytest.mark.exhaustive
@@ -377,6 +530,56 @@ def test_a_sandbox_of_a_restaurant_of_the_data_api_keeps_the_real_time() -> None
         "This sandbox is joined to a restaurant of the data API, whose offers follow the real time.",
     )
     assert not SandboxClock.objects.exists()
+
+
+def test_a_restaurant_and_the_clock_of_its_sandbox_exclude_each_other_at_once_too() -> None:
+    """Whoever comes first holds the venue, and the other waits for the outcome."""
+    venue = sandbox()
+    catalogue_builders.market()
+    place = catalogue_builders.restaurant()
+    key, answers = builders.key(venue).text, []
+
+    def call() -> None:
+        try:
+            answers.append(post(builders.client_with(key), timezone.now() + timedelta(days=1)))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=call)
+    with transaction.atomic():
+        assert not sandbox_clock.has_clock(venue)
+        thread.start()
+        thread.join(0.2)
+        catalogue_builders.listing(place, venue)
+    thread.join()
+    assert [answer.status_code for answer in answers] == [400]
+    assert not SandboxClock.objects.exists()
+
+
+def test_the_clocks_task_follows_webhooks_only_if_a_clock_has_some() -> None:
+    """Each order of any venue is followed by a run of the dispatcher."""
+    with at_start():
+        venue = sandbox()
+        endpoints.create(venue, url="http://127.0.0.1:9999/")
+        SandboxClock.objects.create(venue=venue, ran_until=START, offset=timedelta(days=1))
+        assert not sandbox_clock.has_due_webhooks()
+        builders.event(venue, now=START + timedelta(days=1, minutes=1))
+        assert not sandbox_clock.has_due_webhooks()
+        WebhookDelivery.objects.update(next_attempt_at=START + timedelta(days=1))
+        assert sandbox_clock.has_due_webhooks()
+
+
+def test_the_back_office_sells_a_dish_out_for_the_day_of_the_clock() -> None:
+    with at_start():
+        venue = sandbox()
+        menu = builders.menu(venue)
+        assert advance(builders.client(venue), END).status_code == 200
+        staff = builders.staff()
+        item = menu.items.get()
+        data = {"action": "sell_out", "_selected_action": [str(item.pk)], "confirmed": "yes"}
+        staff.post("/admin/orders/menuitem/", data, follow=True)
+        item.refresh_from_db()
+        assert item.sold_out_on == END.date()
 
 
 def test_a_sandbox_whose_clock_was_advanced_cannot_go_live() -> None:

@@ -218,3 +218,27 @@ def test_a_pump_that_ends_before_all_is_taken_says_so(venue: Venue) -> None:
         assert dispatcher.run(clock=timezone.now, claim_s=0) is True
         assert dispatcher.run(clock=timezone.now, claim_s=1) is False
         assert len(receiver.received) == 3
+
+
+@pytest.mark.exhaustive
+def test_a_run_for_one_venue_claims_nothing_after_its_time() -> None:
+    """A client waits for the advance of a clock. Quick receivers do not go on while a slow one is awaited."""
+    venue = builders.venue(is_sandbox=True)
+
+    def slowly(_: Received, before: int) -> Answer:
+        time.sleep(2)
+        return Answer(200)
+
+    def quickly(_: Received, before: int) -> Answer:
+        time.sleep(0.1)
+        return Answer(200)
+
+    with receiving(slowly) as slow, receiving(quickly) as quick:
+        endpoints.create(venue, url=slow.url)
+        endpoints.create(venue, url=quick.url)
+        builders.event(venue, times=30)
+        more = dispatcher.run(clock=timezone.now, venue=venue.pk, claim_s=0.5, timeout_s=3.0)
+        # Without the bound the quick one gets some twenty.
+        assert len(quick.received) <= 6
+        assert len(slow.received) == 1
+    assert more is True

@@ -13,7 +13,7 @@ from PIL import Image
 from pytest_django import Settings
 
 import tests.support.builders
-from accounts.models import Venue
+from accounts.models import SandboxClock, Venue
 from catalogue.claims import editing, weekly_hours
 from catalogue.history.undo import CannotUndo, undo_version
 from catalogue.hours import InvalidHoursError
@@ -237,6 +237,14 @@ def test_a_new_owner_turns_bookings_on_after_a_former_one(claim: RestaurantClaim
     Listing.objects.update(venue=former.venue)
     with pytest.raises(InvalidRequest, match="Our staff have joined"):
         editing.set_bookable(claim, is_active=True, now=NOW)
+
+
+def test_a_sandbox_with_a_clock_of_its_own_takes_no_bookings_of_the_catalogue(claim: RestaurantClaim) -> None:
+    claim.venue.timezone = "Europe/Copenhagen"
+    SandboxClock.objects.create(venue=claim.venue, ran_until=NOW)
+    with pytest.raises(InvalidRequest, match="has a clock of its own"):
+        editing.set_bookable(claim, is_active=True, now=NOW)
+    assert not Listing.objects.exists()
 
 
 def test_offers_need_the_venues_time_zone_and_spare_those_of_imports(claim: RestaurantClaim) -> None:
