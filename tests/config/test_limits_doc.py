@@ -100,9 +100,9 @@ def test_the_table_has_the_numbers_of_the_code() -> None:
     }
 
 
-def test_the_limits_of_free_wallets_at_one_address_are_those_of_the_code() -> None:
+def test_the_limits_of_free_callers_at_one_address_are_those_of_the_code() -> None:
     of_data, of_bookings = 10 * TIERS["free"].per_minute, 10 * data.BOOKINGS.limit
-    assert data.FREE_WALLETS_FACTOR == 10
+    assert data.FREE_CALLERS_FACTOR == 10
     assert SHARED_SUFFIX == "-shared"
     assert f"`data-shared` {of_data} a minute, `bookings-shared` {of_bookings} an hour" in " ".join(GUIDE.split())
 
