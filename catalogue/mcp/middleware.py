@@ -13,7 +13,7 @@ from catalogue.mcp.paywall import describe_refusal
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
-from framework.api.rate_limits.middleware import Admission, RateLimitExceeded, Usage, undo_count
+from framework.api.rate_limits.middleware import SHARED_SUFFIX, Admission, RateLimitExceeded, Usage, undo_count
 from framework.errors import ApiError, ErrorCode, NotFound
 from framework.mcp import jsonrpc, protocol_versions, tasks
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
@@ -152,7 +152,8 @@ class McpMiddleware(DataApiMiddleware):
         """
         if large := getattr(request, "large", None):
             return response, large
-        if usage.policy != BOOKINGS.policy or getattr(request, "has_tried", False):
+        is_booking = usage.policy.removesuffix(SHARED_SUFFIX) == BOOKINGS.policy
+        if not is_booking or getattr(request, "has_tried", False):
             return super().adjust_usage(request, response, usage)
         if usage.count > usage.limit:
             # Concurrent calls are in the count, so this refusal must not remain in it.
@@ -172,7 +173,11 @@ class McpMiddleware(DataApiMiddleware):
             BOOKINGS.policy: f"{usage.limit} tries to book an hour",
             MESSAGES.policy: f"{usage.limit} messages a minute",
         }
-        return _refuse(request, _limit_exceeded(usage, texts.get(usage.policy, f"{usage.limit} {of} a minute")))
+        policy = usage.policy.removesuffix(SHARED_SUFFIX)
+        limit = texts.get(policy, f"{usage.limit} {of} a minute")
+        if policy != usage.policy:
+            limit += ", shared by all free wallets and unconfirmed accounts at this network address"
+        return _refuse(request, _limit_exceeded(usage, limit))
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         return isinstance(response, MCPResponse) and response.is_challenge
