@@ -96,6 +96,11 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
         venues: QuerySet[Venue] = super().get_queryset(request)
         return venues.annotate(last_event_at=Subquery(newest))
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
+        """The account of an existing venue is fixed: its keys, apps and webhooks are the account's, and would move."""
+        fields = [str(name) for name in self.readonly_fields]
+        return fields if obj is None else [*fields, "account"]
+
     @admin.display(description="Last activity")
     def last_activity(self, venue: Any) -> str | None:
         """The day of its newest event; None without one."""
