@@ -21,6 +21,7 @@ from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
 from payments.interface import (
     BOOKINGS,
+    FREE,
     DataApiMiddleware,
     FixedLimit,
     anonymous_caller,
@@ -146,9 +147,10 @@ class McpMiddleware(DataApiMiddleware):
     def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
-        """Report the limit that the message has reached. A booking call that tried no booking counts as a message.
+        """Report the limit that the message has reached.
 
-        When that exceeds the limit of messages, it counts for both, as a challenge does.
+        A booking call that tried no booking counts as a request if it has looked for a table, and otherwise as a
+        message. When that exceeds its limit, it counts for both, as a challenge does.
         """
         if large := getattr(request, "large", None):
             return response, large
@@ -159,12 +161,15 @@ class McpMiddleware(DataApiMiddleware):
             # Concurrent calls are in the count, so this refusal must not remain in it.
             undo_count(usage)
             return response, usage
-        allowance = person_allowance(caller_of(request), MESSAGES.limit, MESSAGES.window_s, of_address=MESSAGES.limit)
-        messages = self.count_call(request, allowance, policy=MESSAGES.policy)
-        if messages.count > messages.limit:
-            return self.rate_limit_response(request, messages), messages
+        caller, policy, limit, of_address = caller_of(request), MESSAGES.policy, MESSAGES.limit, MESSAGES.limit
+        if getattr(request, "has_looked", False):
+            policy, limit, of_address = self.policy, caller.terms.per_minute, FREE.per_minute
+        allowance = person_allowance(caller, limit, MESSAGES.window_s, of_address=of_address)
+        counted = self.count_call(request, allowance, policy=policy)
+        if counted.count > counted.limit:
+            return self.rate_limit_response(request, counted), counted
         undo_count(usage)
-        return response, messages
+        return response, counted
 
     def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
         """Refuse with the text of the limit."""
