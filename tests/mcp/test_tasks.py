@@ -178,6 +178,8 @@ def test_a_paid_task_has_its_receipt_and_its_cancellation_is_paid_back(
     payment = quoted(buyer, key, "start_export", dataset="restaurants")
     handle = start(buyer, meta={PAYMENT_META: payment})
     assert (handle["resultType"], handle["_meta"][RECEIPT]["success"]) == ("task", True)
+    # docs/receipts.md: it answers no content yet.
+    assert "tablewire/statement" not in handle["_meta"]
     assert Payment.objects.get().state == "delivered"
     ask(buyer, "tasks/cancel", handle["taskId"])
     assert (Payment.objects.get().state, Export.objects.get().status) == ("refund_due", "cancelled")
