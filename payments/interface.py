@@ -29,6 +29,7 @@ from payments.identity.caller import (
 )
 from payments.identity.caller_profile import load_profile
 from payments.identity.drf_authentication import DataViewSet
+from payments.identity.siwx import HEADER as SIGN_IN_HEADER
 from payments.ledger.payment_history import get_payers, list_payments, request_refund
 from payments.ledger.transitions import (
     CLAIM_TIMEOUT,

@@ -13,6 +13,7 @@ from accounts import idempotency
 from framework.api import fast_path
 from framework.api.rate_limits.client_ip import address_bucket
 from framework.api.rate_limits.middleware import (
+    SHARED_SUFFIX,
     Admission,
     Allowance,
     RateLimitMiddleware,
@@ -41,12 +42,12 @@ class FixedLimit:
         return Allowance(address_bucket(request), self.limit, self.window_s)
 
 
-# Anybody can create wallets. Each on the free tier has a count of its own, and those at one address have together so
-# many times what an anonymous caller there has.
-FREE_WALLETS_FACTOR = 10
+# Anybody can create wallets, and accounts without a confirmed email address. Each on the free tier has a count of its
+# own, and those at one address have together so many times what an anonymous caller there has.
+FREE_CALLERS_FACTOR = 10
 # A booking takes a table from other guests. Failed attempts count too, so that nobody can probe for the last table.
 # One guest has ten tries (catalogue.offers.booking); a caller may book for many guests: an agent platform has one
-# address, and a wallet above the free tier or an account is known.
+# address, and a wallet above the free tier or a confirmed account is known.
 BOOKINGS = FixedLimit("bookings", limit=60, window_s=HOUR_S)
 MAX_BOOKINGS_OF_KNOWN = 600
 # A request for each letter that somebody types. The limit is this number, or the tier's number of requests if that is
@@ -83,10 +84,10 @@ MAX_UNCHANGED = 120
 
 
 def person_allowance(caller: Caller, limit: int, window_s: int, *, of_address: int) -> Allowance:
-    """Return the allowance of this caller. Free wallets at one address share FREE_WALLETS_FACTOR of `of_address`."""
+    """Return the allowance of this caller. Those with one shared bucket have FREE_CALLERS_FACTOR of `of_address`."""
     if not caller.shared_bucket:
         return Allowance(caller.bucket, limit, window_s)
-    shared = Allowance(caller.shared_bucket, FREE_WALLETS_FACTOR * of_address, window_s)
+    shared = Allowance(caller.shared_bucket, FREE_CALLERS_FACTOR * of_address, window_s)
     return Allowance(caller.bucket, limit, window_s, shared=shared)
 
 
@@ -134,7 +135,7 @@ class DataApiMiddleware(RateLimitMiddleware):
         return Admission(person_allowance(caller_of(request), limit, fixed.window_s, of_address=fixed.limit))
 
     def admit_booking(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
-        """Count a booking by the person; an account, or a wallet above the free tier, books for many guests."""
+        """Count a booking by the person; one without a shared bucket (see Caller) books for many guests."""
         admission = self.admit_person(request, BOOKINGS, meta=meta)
         caller = caller_of(request)
         if admission.error or caller.shared_bucket or caller.bucket == address_bucket(request):
@@ -179,6 +180,9 @@ class DataApiMiddleware(RateLimitMiddleware):
         if usage.policy == BOOKINGS.policy and idempotency.REPLAYED_HEADER in response:
             undo_count(usage)
             return response, replace(usage, count=usage.count - 1)
+        if usage.policy == f"{self.policy}{SHARED_SUFFIX}":
+            # Only a refusal names the shared count. As below, it is not counted.
+            undo_count(usage)
         if usage.policy != self.policy:
             return response, usage
         if self.is_challenge(request, response):

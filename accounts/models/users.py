@@ -97,6 +97,12 @@ class Account(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def is_confirmed(self) -> bool:
+        """Whether an owner has confirmed an email address, or there is no owner: who signs up is one. One query."""
+        owners = self.memberships.filter(role=Role.OWNER)
+        confirmations = list(owners.values_list("user__emailaddress__verified", flat=True))
+        return not confirmations or any(confirmations)
+
 
 class Role(models.TextChoices):
     """The role of a member (accounts/tenancy/permissions.py lists the rights of each)."""

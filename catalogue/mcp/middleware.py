@@ -13,7 +13,7 @@ from catalogue.mcp.paywall import describe_refusal
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
-from framework.api.rate_limits.middleware import Admission, RateLimitExceeded, Usage, undo_count
+from framework.api.rate_limits.middleware import SHARED_SUFFIX, Admission, RateLimitExceeded, Usage, undo_count
 from framework.errors import ApiError, ErrorCode, NotFound
 from framework.mcp import jsonrpc, protocol_versions, tasks
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
@@ -21,6 +21,7 @@ from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
 from payments.interface import (
     BOOKINGS,
+    FREE,
     DataApiMiddleware,
     FixedLimit,
     anonymous_caller,
@@ -146,24 +147,29 @@ class McpMiddleware(DataApiMiddleware):
     def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
-        """Report the limit that the message has reached. A booking call that tried no booking counts as a message.
+        """Report the limit that the message has reached.
 
-        When that exceeds the limit of messages, it counts for both, as a challenge does.
+        A booking call that tried no booking counts as a request if it has looked for a table, and otherwise as a
+        message. When that exceeds its limit, it counts for both, as a challenge does.
         """
         if large := getattr(request, "large", None):
             return response, large
-        if usage.policy != BOOKINGS.policy or getattr(request, "has_tried", False):
+        is_booking = usage.policy.removesuffix(SHARED_SUFFIX) == BOOKINGS.policy
+        if not is_booking or getattr(request, "has_tried", False):
             return super().adjust_usage(request, response, usage)
         if usage.count > usage.limit:
             # Concurrent calls are in the count, so this refusal must not remain in it.
             undo_count(usage)
             return response, usage
-        allowance = person_allowance(caller_of(request), MESSAGES.limit, MESSAGES.window_s, of_address=MESSAGES.limit)
-        messages = self.count_call(request, allowance, policy=MESSAGES.policy)
-        if messages.count > messages.limit:
-            return self.rate_limit_response(request, messages), messages
+        caller, policy, limit, of_address = caller_of(request), MESSAGES.policy, MESSAGES.limit, MESSAGES.limit
+        if getattr(request, "has_looked", False):
+            policy, limit, of_address = self.policy, caller.terms.per_minute, FREE.per_minute
+        allowance = person_allowance(caller, limit, MESSAGES.window_s, of_address=of_address)
+        counted = self.count_call(request, allowance, policy=policy)
+        if counted.count > counted.limit:
+            return self.rate_limit_response(request, counted), counted
         undo_count(usage)
-        return response, messages
+        return response, counted
 
     def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
         """Refuse with the text of the limit."""
@@ -172,7 +178,11 @@ class McpMiddleware(DataApiMiddleware):
             BOOKINGS.policy: f"{usage.limit} tries to book an hour",
             MESSAGES.policy: f"{usage.limit} messages a minute",
         }
-        return _refuse(request, _limit_exceeded(usage, texts.get(usage.policy, f"{usage.limit} {of} a minute")))
+        policy = usage.policy.removesuffix(SHARED_SUFFIX)
+        limit = texts.get(policy, f"{usage.limit} {of} a minute")
+        if policy != usage.policy:
+            limit += ", shared by all free wallets and unconfirmed accounts at this network address"
+        return _refuse(request, _limit_exceeded(usage, limit))
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         return isinstance(response, MCPResponse) and response.is_challenge

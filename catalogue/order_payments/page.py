@@ -19,7 +19,8 @@ from accounts.models import Venue
 from catalogue.order_payments import payment
 from catalogue.order_payments.payment import OrderNotPayable
 from framework.api.error_handler import error_response
-from framework.api.rate_limits.middleware import RateLimitExceeded
+from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import Allowance, RateLimitExceeded, count_call
 from framework.errors import ApiError
 from framework.resilience.deadline import response_deadline
 from orders.models import Order
@@ -30,6 +31,7 @@ from orders.ordering_page.qr_codes import draw_code
 from orders.ordering_page.views import ordering_page
 from payments.interface import (
     CALLER_HEADERS,
+    SIGN_IN_HEADER,
     InvalidPayment,
     PaymentRequired,
     TransactionNotFound,
@@ -42,6 +44,9 @@ from payments.interface import (
 
 TEMPLATE = "catalogue/order_payment.html"
 FORM_FIELD = "transaction"
+MINUTE_S = 60
+# Each price is signed, and costs a few queries.
+MAX_PRICES_PER_MINUTE = 60
 
 
 @ordering_page("GET", "HEAD", "POST")
@@ -74,7 +79,10 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
         headers = {"Cache-Control": "no-store", "Vary": ", ".join(CALLER_HEADERS)}
         receipt = None
         if proof is not None or order.payment_state != Order.PaymentState.PAID:
-            if proof is not None:
+            if proof is None:
+                count_price(request)
+            # A signature may cost a request to the chain, as a payment does.
+            if proof is not None or SIGN_IN_HEADER in request.headers:
                 payment.count_attempt(order)
             receipt = payment.pay(
                 order,
@@ -91,6 +99,17 @@ def answer_client(request: HttpRequest, order: Order) -> HttpResponse:
     if receipt is not None:
         receipt.attach_statement(response, response.content, at=now)
     return response
+
+
+def count_price(request: HttpRequest) -> None:
+    """Count a request for the price at its network address. Raises RateLimitExceeded."""
+    usage = count_call("order-payment-prices", Allowance(address_bucket(request), MAX_PRICES_PER_MINUTE, MINUTE_S))
+    if usage.count > usage.limit:
+        wait_s = max(usage.wait_s, 1)
+        raise RateLimitExceeded(
+            f"Rate limit: {usage.limit} requests for a price a minute; next one in {wait_s} s.",
+            headers={"Retry-After": str(wait_s), "Cache-Control": "no-store"},
+        )
 
 
 def show_transfer(request: HttpRequest, order: Order, context: dict[str, Any]) -> HttpResponse:

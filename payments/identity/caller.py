@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from accounts.api_keys import authentication
 from accounts.api_keys.authentication import CHALLENGE, Unauthorized, bearer_token
 from accounts.api_keys.cache import api_key_cache
-from accounts.models import ApiKey
+from accounts.models import Account, ApiKey
 from accounts.oauth import access as oauth
 from accounts.oauth.resources import Resource
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
@@ -71,8 +71,9 @@ class WalletMismatch(InvalidRequest):
 class Caller:
     """A caller, the bucket of their rate limit and the terms that apply.
 
-    `shared_bucket` is set for a wallet on the free tier: what those of its address share. `origin` is the account of
-    the API key or the app, or the network address of any other caller, hashed.
+    `shared_bucket` is that of the network address. It is set for callers on the free tier without a plan, of which
+    anybody can create many: a wallet, and an account of which no owner has confirmed an email address. `origin` is the
+    account of the API key or the app, or the network address of any other caller, hashed.
     `wallet` is the wallet of the session or the challenge, or the linked wallet of the account with the highest
     tier; `wallets` are all of these, in lower case. `account` is the account of the API key or the app, and
     `account_terms` the terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a
@@ -111,10 +112,10 @@ class Caller:
         return self.account_terms
 
 
-# Callers by API key, for one second: changes of plans and holdings apply within a second, and at once where tiers are
-# cached for less. Each request still verifies the key (accounts.api_keys.cache).
+# Callers by API key and address, for one second: changes of plans and holdings apply within a second, and at once
+# where tiers are cached for less. Each request still verifies the key (accounts.api_keys.cache).
 CALLER_TTL_S = 1.0
-cached_callers: TLRUCache[UUID, Caller] = TLRUCache(
+cached_callers: TLRUCache[tuple[UUID, str], Caller] = TLRUCache(
     10_000, ttu=lambda _key, _caller, now: now + min(CALLER_TTL_S, settings.TIER_CACHE_S)
 )
 
@@ -122,10 +123,10 @@ cached_callers: TLRUCache[UUID, Caller] = TLRUCache(
 def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
     """Identify the caller by session, API key, app, signed challenge, payment or address, in this order.
 
-    `meta` holds the payment of an MCP message. Cost: one query for a session or a payment, two for a challenge, one a
-    second for a key, four for an app; a trip to the chain for a tier that is not fresh and for the signature of a
-    contract wallet. Raises Unauthorized and MalformedSignIn for a wrong, expired or used credential, WalletMismatch,
-    and RpcUnavailable if a contract wallet cannot be asked.
+    `meta` holds the payment of an MCP message. Cost: one query for a session or a payment, two for a challenge, one to
+    three a second for a key, four to six for an app; a trip to the chain for a tier that is not fresh and for the
+    signature of a contract wallet. Raises Unauthorized and MalformedSignIn for a wrong, expired or used credential,
+    WalletMismatch, and RpcUnavailable if a contract wallet cannot be asked.
     """
     if request.META.get("HTTP_AUTHORIZATION") == "":
         # The web server passes on a header that is not ASCII as an empty one.
@@ -184,7 +185,7 @@ def wallet_caller(
     return Caller(
         bucket=_hash_bucket(wallet.address),
         # Anybody can create wallets: those on the free tier have a limit together, too.
-        shared_bucket="" if agreed.tier > FREE else origin,
+        shared_bucket="" if agreed.tier > FREE or agreed.plan else origin,
         terms=agreed,
         wallet=wallet.address,
         wallets=frozenset({wallet.address}),
@@ -209,9 +210,11 @@ def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, no
             " has created it."
         )
     api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
+    address = address_bucket(request)
     if sign_in is not None:
-        return account_caller(key.venue.account_id, key=key, challenge_wallet=verify_and_spend(sign_in), now=now)
-    return shared_account_caller(key, now=now)
+        wallet = verify_and_spend(sign_in)
+        return account_caller(key.venue.account_id, key=key, address=address, challenge_wallet=wallet, now=now)
+    return shared_account_caller(key, address=address, now=now)
 
 
 def identify_by_app(request: HttpRequest, token: str, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
@@ -225,7 +228,8 @@ def identify_by_app(request: HttpRequest, token: str, sign_in: siwx.SignIn | Non
     oauth.check_data_access(access, path=path)
     access.grant.record_use(now=now)
     challenge_wallet = verify_and_spend(sign_in) if sign_in else None
-    caller = account_caller(access.grant.account_id, challenge_wallet=challenge_wallet, now=now)
+    address = address_bucket(request)
+    caller = account_caller(access.grant.account_id, address=address, challenge_wallet=challenge_wallet, now=now)
     return replace(
         caller,
         bucket=_hash_bucket(f"subject {access.grant.account_id} {access.grant.user_id}"),
@@ -233,17 +237,18 @@ def identify_by_app(request: HttpRequest, token: str, sign_in: siwx.SignIn | Non
     )
 
 
-@cached(cached_callers, key=lambda key, now: key.pk, lock=threading.Lock())
-def shared_account_caller(key: ApiKey, *, now: datetime) -> Caller:
-    return account_caller(key.venue.account_id, key=key, now=now)
+@cached(cached_callers, key=lambda key, address, now: (key.pk, address), lock=threading.Lock())
+def shared_account_caller(key: ApiKey, *, address: str, now: datetime) -> Caller:
+    return account_caller(key.venue.account_id, key=key, address=address, now=now)
 
 
 def account_caller(
-    account: UUID, *, key: ApiKey | None = None, challenge_wallet: str | None = None, now: datetime
+    account: UUID, *, address: str, key: ApiKey | None = None, challenge_wallet: str | None = None, now: datetime
 ) -> Caller:
     """Return the caller for an account, and its key if that is the credential, by its current wallets and plan.
 
-    One query, two without a linked wallet, another for `challenge_wallet` if it is not linked, and the cost of
+    `address` is the bucket of the network address. One query, two without a linked wallet, another for
+    `challenge_wallet` if it is not linked, another on the free tier without a plan, and the cost of
     `holdings.refresh_wallets`.
     """
     linked = list(Wallet.objects.with_plan(now).filter(account=account))
@@ -256,9 +261,13 @@ def account_caller(
         holdings.refresh_wallets(linked, now=now),
         key=lambda wallet: (-terms.wallet_terms(wallet).tier.rank, wallet.address),
     )
+    agreed = terms.best_terms([account_terms or STANDARD, *map(terms.wallet_terms, wallets)])
+    # Anybody can sign up, as anybody can create wallets.
+    is_known = agreed.tier > FREE or account_terms is not None or Account(pk=account).is_confirmed()
     return Caller(
         bucket=account_bucket(account),
-        terms=terms.best_terms([account_terms or STANDARD, *map(terms.wallet_terms, wallets)]),
+        shared_bucket="" if is_known else address,
+        terms=agreed,
         wallet=wallets[0].address if wallets else None,
         wallets=frozenset(wallet.address for wallet in wallets),
         account=account,

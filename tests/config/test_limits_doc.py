@@ -20,6 +20,7 @@ from catalogue.exports.requests import checkout as exports
 from catalogue.mcp.middleware import LARGE, MESSAGES
 from catalogue.moderation import reports
 from catalogue.offers import booking
+from catalogue.order_payments import page as order_payment_page
 from catalogue.order_payments import payment as order_payments
 from catalogue.ucp import negotiation
 from catalogue.ucp import views as ucp
@@ -79,6 +80,7 @@ def test_the_table_has_the_numbers_of_the_code() -> None:
         "free-exports": ([exports.MAX_FREE_PER_HOUR], HOUR_S),
         "quotes": ([quotes.MAX_QUOTES_PER_CALLER], quotes.LIFETIME.total_seconds()),
         "order-payment": ([order_payments.MAX_PER_HOUR], HOUR_S),
+        "order-payment-prices": ([order_payment_page.MAX_PRICES_PER_MINUTE], order_payment_page.MINUTE_S),
         "oauth-token": ([oauth.MAX_REQUESTS], oauth.WINDOW_S),
         "oauth-register": ([registration.MAX_REGISTRATIONS], HOUR_S),
         "oauth-authorize": ([consent.MAX_REQUESTS], consent.WINDOW_S),
@@ -100,9 +102,9 @@ def test_the_table_has_the_numbers_of_the_code() -> None:
     }
 
 
-def test_the_limits_of_free_wallets_at_one_address_are_those_of_the_code() -> None:
+def test_the_limits_of_free_callers_at_one_address_are_those_of_the_code() -> None:
     of_data, of_bookings = 10 * TIERS["free"].per_minute, 10 * data.BOOKINGS.limit
-    assert data.FREE_WALLETS_FACTOR == 10
+    assert data.FREE_CALLERS_FACTOR == 10
     assert SHARED_SUFFIX == "-shared"
     assert f"`data-shared` {of_data} a minute, `bookings-shared` {of_bookings} an hour" in " ".join(GUIDE.split())
 

@@ -123,6 +123,16 @@ def test_a_key_that_cannot_sign_fails_no_payment(
     assert Payment.objects.get().state == "delivered"
 
 
+def test_the_verifier_asks_the_chain_of_the_payment_only(
+    client: Client, wallets: Mapping[str, Wallet], settings: Settings
+) -> None:
+    (answer,) = buy(client, f"{RECORD}?fields=context", wallets["pro"])
+    said = verify(answer)
+    VERIFIER.verify_on_chain(said, settings.RPC_URL)
+    with pytest.raises(ValueError, match="the node is of another network"):
+        VERIFIER.verify_on_chain({**said, "network": "eip155:8453"}, settings.RPC_URL)
+
+
 @pytest.mark.exhaustive
 def test_the_verifier_runs_alone_with_the_library_that_it_names(
     client: Client, wallets: Mapping[str, Wallet], settings: Settings, tmp_path: Path

@@ -13,7 +13,7 @@ from catalogue.models import FlowBooking, FlowSlot, Restaurant
 from reservations.models import GuestMail, Reservation, Table
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.mcp.client import call, post, refusal_of, words_of
+from tests.mcp.client import STATELESS, call, post, refusal_of, words_of
 from tests.mcp.tables import EIGHT, GUEST, book, booked, cancel, listed, refused
 from tests.payments.signing import client_of
 from tests.support.query_counts import costing
@@ -321,3 +321,20 @@ def test_what_a_booking_costs(client: Client, place: Restaurant) -> None:
         booked(book(client, slot))
     with costing(33):
         booked(book(client, **moment, customer_email="grace@example.com"))
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"elicitation": {}}])
+def test_a_call_without_a_guest_that_looks_for_a_table_counts_as_a_request(
+    client: Client, place: Restaurant, capabilities: dict[str, Any]
+) -> None:
+    """Free tables are not found faster by it than by check_availability."""
+    arguments = {"slug": "fiskebar", **EIGHT, "party_size": 2}
+    params = {"name": "book_table", "arguments": arguments}
+    answers = [post(client, "tools/call", params, era=STATELESS, capabilities=capabilities) for _ in range(11)]
+    assert [answer["RateLimit-Policy"] for answer in answers] == ['"data";q=10;w=60'] * 11
+    assert [answer["X-RateLimit-Remaining"] for answer in answers] == [*map(str, range(9, -1, -1)), "0"]
+    last = answers[-1].json()["result"]
+    assert (refusal_of(last)["code"], words_of(last)[:26]) == ("rate_limit_exceeded", "Rate limit: 10 calls a min")
+    # Of these only the refused one counts as a try.
+    tried = post(client, "tools/call", {"name": "book_table", "arguments": {**arguments, **GUEST}})
+    assert (tried["RateLimit-Policy"], tried["X-RateLimit-Remaining"]) == ('"bookings";q=60;w=3600', "58")

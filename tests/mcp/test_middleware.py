@@ -2,19 +2,25 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
-from django.test import Client
+import time_machine
+from django.test import Client, RequestFactory
 from pytest_django import Settings
 
+from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import Allowance, count_call
 from payments.pricing import default_products
 from payments.x402.proofs import PAYMENT_META
 from tests.mcp.client import call, message, post, price_of, refusal_of, words_of
+from tests.payments.signing import client_of
 from tests.payments.x402.test_challenges import SOLD, limits_of, still  # noqa: F401  # one is a fixture
 from tests.security.live_product import stocked
 from tests.support.live_server import NOWHERE, database_url, served
+from tests.support.wallets import fresh_wallet
 
 pytestmark = pytest.mark.django_db
 
@@ -244,3 +250,29 @@ def test_without_the_database_a_call_reads_it_in_words_and_lists_are_served(
             assert len(send(web, "tools/list", {}, **headers).json()["result"]["tools"]) > 8
         # What is surely nobody's needs none to be refused.
         assert send(web, "tools/list", {}, Authorization="Bearer eyJhbGciOi").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("policy", "limit", "window_s", "text"),
+    [
+        ("data-shared", 100, 60, "Rate limit: 100 calls a minute on the free tier"),
+        ("bookings-shared", 600, 3600, "Rate limit: 600 tries to book an hour"),
+        ("mcp-shared", 2400, 60, "Rate limit: 2400 messages a minute"),
+    ],
+)
+def test_a_refusal_for_a_shared_limit_says_who_shares_it(policy: str, limit: int, window_s: int, text: str) -> None:
+    """The counts are those of calls by other wallets, which the test does not make one by one."""
+    request = RequestFactory().post("/mcp", REMOTE_ADDR="127.0.0.1")
+    shared = Allowance(address_bucket(request), limit, window_s)
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        for _ in range(limit):
+            count_call(policy, shared)
+        free = client_of(fresh_wallet())
+        if policy == "bookings-shared":
+            answer = call(free, "book_table", slug="nowhere", date="2026-11-21", time="20:00", party_size=2)
+            said = words_of(answer)
+        elif policy == "data-shared":
+            said = words_of(call(free, "list_markets"))
+        else:
+            said = list_tools(free).json()["error"]["message"]
+    assert said.startswith(f"{text}, shared by all free wallets and unconfirmed accounts at this network address;")

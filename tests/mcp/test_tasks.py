@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
-from payments.models import Payment
+from payments.models import Payment, Plan
 from payments.x402.proofs import PAYMENT_META
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
@@ -83,6 +83,15 @@ def test_an_export_is_a_task_that_is_polled_until_its_files_are_there(enterprise
     # The result is that of get_export, whose links are signed anew.
     there = call(enterprise, "get_export", export_id=export.public_id)["structuredContent"]
     assert {**record, "files": [], "manifest_url": ""} == {**there, "files": [], "manifest_url": ""}
+
+
+def test_on_the_free_tier_a_task_is_polled_every_fifteen_seconds(wallets: Mapping[str, Key]) -> None:
+    """Four of its ten requests a minute."""
+    export_builders.grant_free_plan(wallets["free"])
+    client = client_of(wallets["free"])
+    task_id = start(client)["taskId"]
+    Plan.objects.all().delete()
+    assert poll(client, task_id)["pollIntervalMs"] == 15_000
 
 
 def test_who_does_not_take_tasks_gets_the_export_itself(enterprise: Client) -> None:
@@ -169,6 +178,8 @@ def test_a_paid_task_has_its_receipt_and_its_cancellation_is_paid_back(
     payment = quoted(buyer, key, "start_export", dataset="restaurants")
     handle = start(buyer, meta={PAYMENT_META: payment})
     assert (handle["resultType"], handle["_meta"][RECEIPT]["success"]) == ("task", True)
+    # docs/receipts.md: it answers no content yet.
+    assert "tablewire/statement" not in handle["_meta"]
     assert Payment.objects.get().state == "delivered"
     ask(buyer, "tasks/cancel", handle["taskId"])
     assert (Payment.objects.get().state, Export.objects.get().status) == ("refund_due", "cancelled")

@@ -9,23 +9,28 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.account.models import EmailAddress
 from coincurve import PrivateKey
 from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from accounts.models import Venue
 from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import Allowance, count_call
+from framework.api.urls import public_url
 from payments.chain import evm
 from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet as Key
 from payments.devchain.wallets import from_key
 from payments.identity.caller import Caller
-from payments.models import Payment, Wallet
+from payments.models import Payment, Plan, Wallet
 from payments.tiers.terms import STANDARD
 from tests.payments import ledger_builders
 from tests.payments.buyer import REVIEWS, buy, paid_by
 from tests.payments.signing import CHALLENGE, SESSION, client_of
+from tests.support import builders, oauth, users
 from tests.support.live_server import NOWHERE
 from tests.support.wallets import fresh_wallet
 
@@ -156,6 +161,97 @@ def test_a_wrong_token_is_refused_and_counted_on_the_address(client: Client, tok
 def test_credentials_of_others_mean_nothing_here(client: Client, authorization: str) -> None:
     response = client.get(MARKETS, headers={"authorization": authorization})
     assert (response.status_code, response["X-Tier"]) == (200, "free")
+
+
+# Accounts that anybody can create
+def signed_up(number: int = 0, *, is_confirmed: bool = False) -> Venue:
+    """A sandbox of an owner who has signed up."""
+    venue = builders.venue(f"Bot {number}", is_sandbox=True)
+    owner = users.membership(venue).user
+    EmailAddress.objects.create(user=owner, email=owner.email, verified=is_confirmed, primary=True)
+    return venue
+
+
+def try_to_book(client: Client) -> str:
+    """The limits that an attempt to book counts on."""
+    response = client.post("/v1/restaurants/nowhere/bookings", {}, "application/json")
+    return str(response["RateLimit-Policy"])
+
+
+BOOKINGS_OF_FREE, BOOKINGS_OF_KNOWN = '"bookings";q=60;w=3600', '"bookings";q=600;w=3600'
+
+
+@pytest.mark.exhaustive
+def test_unconfirmed_accounts_and_free_wallets_at_one_address_share_ten_times_its_limit(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        accounts = [builders.client(signed_up(number)) for number in range(9)]
+        many = [*accounts, client_of(fresh_wallet())]
+        used = [[each.get(MARKETS).status_code for _ in range(10)] for each in many]
+        late = builders.client(signed_up(9))
+        refused = late.get(MARKETS)
+        elsewhere = builders.client(signed_up(10), REMOTE_ADDR=ELSEWHERE).get(MARKETS)
+        known = builders.client(signed_up(11, is_confirmed=True)).get(MARKETS)
+    assert used == [[200] * 10] * 10
+    assert (refused.status_code, refused["RateLimit-Policy"]) == (429, '"data-shared";q=100;w=60')
+    assert (client.get(MARKETS).status_code, elsewhere.status_code, known.status_code) == (200, 200, 200)
+
+
+@pytest.mark.exhaustive
+def test_what_is_refused_on_the_shared_count_is_not_counted(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        for _ in range(10):
+            wallet = client_of(fresh_wallet())
+            for _ in range(10):
+                wallet.get(MARKETS)
+        late = client_of(fresh_wallet())
+        answers = [late.get(MARKETS) for _ in range(3)]
+        usage = count_call("data-shared", Allowance(address_bucket(RequestFactory().get("/")), 100, 60))
+    assert [answer.status_code for answer in answers] == [429] * 3
+    assert usage.count == 101
+
+
+def test_an_account_books_for_many_guests_once_an_owner_has_confirmed_an_address(db: None) -> None:
+    venue = signed_up()
+    assert try_to_book(builders.client(venue)) == BOOKINGS_OF_FREE
+    EmailAddress.objects.update(verified=True)
+    assert try_to_book(builders.client(venue)) == BOOKINGS_OF_KNOWN
+
+
+def test_an_account_books_for_many_guests_with_a_plan(db: None) -> None:
+    venue = signed_up()
+    Plan.objects.create(name="Contract 7", account=venue.account, valid_from=datetime.now(UTC))
+    assert try_to_book(builders.client(venue)) == BOOKINGS_OF_KNOWN
+
+
+def test_an_account_books_for_many_guests_by_a_wallet_above_free(wallets: Mapping[str, Key]) -> None:
+    venue = signed_up()
+    Wallet.objects.create(address=wallets["pro"].address, account=venue.account)
+    assert try_to_book(builders.client(venue)) == BOOKINGS_OF_KNOWN
+
+
+def test_an_app_of_an_unconfirmed_account_has_the_limit_of_free_callers(db: None) -> None:
+    venue = signed_up()
+    person = users.signed_in(venue.account.members.get())
+    tokens = oauth.dynamic_app().connect(person, oauth.whole(venue), resource=public_url("/v1"))
+    app = Client(headers={"authorization": f"Bearer {tokens['access_token']}"})
+    assert try_to_book(app) == BOOKINGS_OF_FREE
+    EmailAddress.objects.update(verified=True)
+    assert try_to_book(app) == BOOKINGS_OF_KNOWN
+
+
+def test_a_plan_on_the_free_tier_has_its_rate_wherever_it_calls(
+    settings: Settings, wallets: Mapping[str, Key]
+) -> None:
+    Wallet.objects.create(address=wallets["free"].address)
+    fields = {"wallet_id": wallets["free"].address, "valid_from": datetime.now(UTC), "per_minute": 1000}
+    Plan.objects.create(name="Contract 8", tier="free", **fields)
+    api = client_of(wallets["free"])
+    settings.TIER_CACHE_S = 600
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        answers = [api.get(MARKETS) for _ in range(102)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert answers[-1]["RateLimit"].startswith('"data";r=898;')
+    assert try_to_book(api) == BOOKINGS_OF_KNOWN
 
 
 # Payments

@@ -20,7 +20,7 @@ from framework.errors import InvalidRequest
 from framework.mcp.responses import ToolResult
 from framework.mcp.tasks import Status, Task
 from framework.mcp.tools import ToolCall, Values
-from payments.interface import Purchase, caller_of, parse_mcp_proof
+from payments.interface import Caller, Purchase, caller_of, parse_mcp_proof
 
 SPEC_FIELDS = ("dataset", "format", "filter", "fields", "since_export")
 
@@ -53,7 +53,9 @@ def start_export(call: ToolCall, values: Values) -> ToolResult:
     result = _render(ordered.export, now=call.now)
     if ordered.receipt is not None:
         result = paywall.paid_result(result.body or b"", ordered.receipt, at=call.now)
-    return _task_of(ordered.export, now=call.now).created(result) if call.supports_tasks else result
+    if not call.supports_tasks:
+        return result
+    return _task_of(ordered.export, caller_of(call.request), now=call.now).created(result)
 
 
 def _argument_name(param: str | None) -> str | None:
@@ -74,7 +76,7 @@ class ExportTasks:
 
     def get(self, request: HttpRequest, task_id: str) -> Task:
         """The task of an export. Raises ExportNotFound, and MissingCredentials without a wallet."""
-        return _task_of(_find(request, task_id), now=timezone.now())
+        return _task_of(_find(request, task_id), caller_of(request), now=timezone.now())
 
     def cancel(self, request: HttpRequest, task_id: str) -> None:
         """Cancel an unfinished export, as DELETE /v1/exports/{id} does; one that has ended keeps its files."""
@@ -87,7 +89,12 @@ def _find(request: HttpRequest, task_id: str) -> Export:
     return representation.find_export([commands.require_wallet(caller_of(request))], task_id)
 
 
-def _task_of(export: Export, *, now: datetime) -> Task:
+def _poll_interval(caller: Caller) -> timedelta:
+    """The time between two polls, which take at most MAX_POLLING_SHARE of the caller's requests."""
+    return max(MIN_POLL_INTERVAL, timedelta(minutes=1) / (caller.terms.per_minute * MAX_POLLING_SHARE))
+
+
+def _task_of(export: Export, caller: Caller, *, now: datetime) -> Task:
     """An export as a task; its result is that of get_export.
 
     A failed one is completed with an error, because `failed` is for errors of the protocol. Only staff restart it.
@@ -105,12 +112,13 @@ def _task_of(export: Export, *, now: datetime) -> Task:
         created_at=export.created_at,
         updated_at=export.finished_at or export.snapshot_at or export.requested_at,
         ttl=None if export.expires_at is None else export.expires_at - export.created_at,
-        poll_interval=POLL_INTERVAL,
+        poll_interval=_poll_interval(caller),
         result=result,
     )
 
 
-POLL_INTERVAL = timedelta(seconds=5)
+MIN_POLL_INTERVAL = timedelta(seconds=5)
+MAX_POLLING_SHARE = 0.4
 TASK_STATES: Mapping[Export.Status, tuple[Status, str]] = {
     Export.Status.AWAITING_PAYMENT: ("working", "Waiting for its payment."),
     Export.Status.QUEUED: ("working", "Waiting for a worker."),

@@ -216,6 +216,8 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
             return _booking_result(repeated)
         # A call with a state may be the repetition of one that booked the last seats.
         if call.elicitation.state is None:
+            # The call counts as a request, as check_availability does (catalogue.mcp.middleware).
+            call.request.has_looked = True  # type: ignore[attr-defined]
             idempotent_booking.check_request(
                 slot, party_size=values["party_size"], area=values.get("area"), now=call.now
             )

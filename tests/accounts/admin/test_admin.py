@@ -111,6 +111,17 @@ def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue:
     assert staff.post(path, fields | {"timezone": "Asia/Tokyo"}).status_code == 302
 
 
+@pytest.mark.exhaustive
+def test_a_restaurant_stays_in_its_account(staff: Client, venue: Venue, other_venue: Venue) -> None:
+    """Its keys and the webhooks of its apps would go with it."""
+    account, path = venue.account, f"/admin/accounts/venue/{venue.pk}/change/"
+    form = staff.get(path).context["adminform"].form
+    fields = {name: "" if value in (None, []) else value for name, value in form.initial.items()}
+    response = staff.post(path, fields | {"name": "Moved", "account": str(other_venue.account_id)})
+    venue.refresh_from_db()
+    assert (response.status_code, venue.name, venue.account) == (302, "Moved", account)
+
+
 def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, venue: Venue) -> None:
     first, second = ApiKey.create(venue, name="first"), ApiKey.create(venue, name="second")
     for selected, message in (([first], "1 revoked."), ([first, second], "1 revoked.")):

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import settings
 from django.test import Client, override_settings
 from django.utils import timezone
@@ -206,3 +207,25 @@ def test_a_wrong_link_leads_to_no_payment(db: None) -> None:
     wrong = address_of(order)[:-2] + "xx"
     assert Client().get(f"{wrong}/pay").status_code == 404
     assert Client().post(f"{wrong}/pay").status_code == 404
+
+
+@pytest.mark.exhaustive
+def test_one_address_gets_sixty_prices_a_minute() -> None:
+    order = placed()
+    with time_machine.travel(timezone.now(), tick=False):
+        answers = [post(order) for _ in range(61)]
+        elsewhere = post(order, client=Client(REMOTE_ADDR="192.0.2.7"))
+    assert [answer.status_code for answer in answers] == [402] * 60 + [429]
+    assert answers[-1].json()["error"]["code"] == "rate_limit_exceeded"
+    assert 1 <= int(answers[-1]["Retry-After"]) <= 60
+    assert elsewhere.status_code == 402
+
+
+@pytest.mark.exhaustive
+def test_signed_challenges_count_as_attempts_to_pay_an_order() -> None:
+    """The chain may be asked about each."""
+    order, headers = placed(), {"SIGN-IN-WITH-X": "e30="}
+    answers = [post(order, headers, client=Client(REMOTE_ADDR=f"192.0.2.{number}")) for number in range(61)]
+    assert [answer.status_code for answer in answers] == [401] * 60 + [429]
+    # Who only asks for the price gets it.
+    assert post(order).status_code == 402
