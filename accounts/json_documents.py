@@ -9,14 +9,21 @@ import orjson
 from accounts.webhooks import address_limit, ssrf_guard
 from accounts.webhooks.http_client import get_ssl_context
 from framework.errors import ApiError
+from framework.resilience.bulkhead import Bulkhead
 from framework.resilience.deadline import Deadline
 
 MAX_BYTES = 16 * 1024
-TIMEOUT_S = 4.0
+TIMEOUT_S = 3.0
+# A reader that waits for another one gives up after this time, and at once while a server hangs.
+MAX_QUEUE_S = 0.25
 
 
 class UnreadableDocument(Exception):
     """The URL, its answer or the document is not acceptable. The message is for the log."""
+
+
+class TooManyReaders(Exception):
+    """As many documents as may be are being read. Nothing is known of this one."""
 
 
 class MalformedDocument(UnreadableDocument):
@@ -28,14 +35,39 @@ def read_document(
     *,
     user_agent: str,
     policy: str,
+    readers: Bulkhead,
     max_bytes: int = MAX_BYTES,
     resolver: ssrf_guard.Resolver = ssrf_guard.resolve,
     ssl_context: ssl.SSLContext | None = None,
 ) -> dict[str, Any]:
     """Return the JSON object at the URL. Follows no redirect, and waits for TIMEOUT_S at most.
 
-    `policy` names the limit of requests to one address. Raises UnreadableDocument, MalformedDocument.
+    `policy` names the limit of requests to one address. `readers` are the threads of this process that may wait for
+    such a document, so that a server that hangs cannot block all of them.
+    Raises UnreadableDocument, MalformedDocument, TooManyReaders.
     """
+    with readers.slot() as is_admitted:
+        if not is_admitted:
+            raise TooManyReaders
+        content = fetch(url, user_agent, policy, max_bytes, resolver, ssl_context)
+    try:
+        values = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise MalformedDocument("it is no JSON") from error
+    if not isinstance(values, dict):
+        raise MalformedDocument("it is no JSON object")
+    return values
+
+
+def fetch(
+    url: str,
+    user_agent: str,
+    policy: str,
+    max_bytes: int,
+    resolver: ssrf_guard.Resolver,
+    ssl_context: ssl.SSLContext | None,
+) -> bytes:
+    """Return what is at the URL. Raises UnreadableDocument, MalformedDocument."""
     guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(TIMEOUT_S), resolver=resolver, policy=policy)
     headers = {"Accept": "application/json", "User-Agent": user_agent}
     try:
@@ -57,10 +89,4 @@ def read_document(
         raise UnreadableDocument(str(error)) from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
         raise UnreadableDocument(type(error).__name__) from error
-    try:
-        values = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        raise MalformedDocument("it is no JSON") from error
-    if not isinstance(values, dict):
-        raise MalformedDocument("it is no JSON object")
-    return values
+    return content

@@ -13,12 +13,13 @@ from typing import Any
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
-from accounts.json_documents import UnreadableDocument, read_document
+from accounts.json_documents import MAX_QUEUE_S, TooManyReaders, UnreadableDocument, read_document
 from accounts.models import OAuthApp
 from accounts.oauth.registration import InvalidClientMetadata, parse_metadata
 from accounts.webhooks import ssrf_guard
 from framework.api.rate_limits import counter
 from framework.errors import ApiError
+from framework.resilience.bulkhead import Bulkhead
 
 logger = logging.getLogger("tablewire.api")
 
@@ -30,6 +31,7 @@ RETRY_AFTER_S = 60
 MAX_READS = 20
 USER_AGENT = "Tablewire-OAuth/1"
 POLICY = "oauth-documents"
+READERS = Bulkhead(1, max_wait_s=MAX_QUEUE_S)
 
 
 def is_document_url(client_id: str) -> bool:
@@ -62,10 +64,14 @@ def find_app(
     if counted.count > MAX_READS:
         return app
     try:
-        values = read_document(url, user_agent=USER_AGENT, policy=POLICY, resolver=resolver, ssl_context=ssl_context)
+        values = read_document(
+            url, user_agent=USER_AGENT, policy=POLICY, readers=READERS, resolver=resolver, ssl_context=ssl_context
+        )
         if values.get("client_id") != url:
             raise UnreadableDocument("the document has another client_id than its URL")
         return store_app(url, values, now=now)
+    except TooManyReaders:
+        return app
     except (UnreadableDocument, ApiError) as error:
         logger.info("the client document %s is not acceptable: %s", url, error)
         cache.set(failure, True, RETRY_AFTER_S)

@@ -18,6 +18,7 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.models import Venue
 from catalogue.order_payments import payment as order_payment
 from catalogue.ucp import handlers
 from catalogue.ucp.negotiation import Agent
@@ -96,8 +97,9 @@ def complete(session: CheckoutSession, request: Completion) -> dict[str, Any]:
     What stands in the way of the order or the payment is in the messages of the answer, and then nothing was ordered
     or charged. Raises NotPossible, ProtocolError, RateLimitExceeded, ServiceUnavailable.
     """
-    proof = read_instrument(session, request.instrument)
     if session.state == State.OPEN and not session.has_expired(request.now):
+        check_instrument(session.venue, request.instrument)
+        proof = read_proof(request.instrument)
         assessment = Assessment.of(session, now=request.now)
         if assessment.has_changed_price():
             return tell_price(assessment, request)
@@ -117,6 +119,8 @@ def complete(session: CheckoutSession, request: Completion) -> dict[str, Any]:
             return build_checkout(assessment, request.agent, messages=[describe_refusal(refusal)])
     check_state(session, request)
     if session.state == State.PLACED:
+        # Whatever the venue takes meanwhile.
+        proof = read_proof(request.instrument)
         if proof is None:
             raise conflict("checkout_in_progress", "The payment of this session is being settled.")
         return settle(session, proof, request)
@@ -135,20 +139,25 @@ def check_state(session: CheckoutSession, request: Completion) -> None:
         raise conflict("checkout_completed", "This session is completed. Get it to see its order.")
 
 
-def read_instrument(session: CheckoutSession, instrument: Instrument) -> Authorization | None:
-    """Return the signed payment of an instrument; None if the guest pays at the venue. Raises NotPossible."""
-    venue = session.venue
+def check_instrument(venue: Venue, instrument: Instrument) -> None:
+    """Raise NotPossible if the venue does not take this instrument."""
     if instrument.handler_id == handlers.PAY_AT_VENUE:
         if instrument.type not in list_payments(venue):
             raise invalid(
                 [(INSTRUMENTS, f"The types of `{handlers.PAY_AT_VENUE}` are {', '.join(list_payments(venue))}.")]
             )
-        return None
+        return
     if instrument.handler_id != handlers.X402 or instrument.type != handlers.X402:
         known = f"`{handlers.X402}` and `{handlers.PAY_AT_VENUE}`"
         raise invalid([(INSTRUMENTS, f"The handlers are {known}; see `ucp.payment_handlers` of the checkout.")])
     if online_orders.find_usdc_price(venue.ordering_settings) is None:
         raise invalid([(INSTRUMENTS, f"This establishment does not take `{handlers.X402}`.")])
+
+
+def read_proof(instrument: Instrument) -> Authorization | None:
+    """Return the signed payment of an instrument; None if the guest pays at the venue. Raises NotPossible."""
+    if instrument.handler_id != handlers.X402:
+        return None
     name = f"{INSTRUMENTS}[*].credential.payment"
     try:
         proof = parse_proof_field((instrument.credential or {}).get("payment"), name=name)
@@ -162,11 +171,15 @@ def read_instrument(session: CheckoutSession, instrument: Instrument) -> Authori
 
 
 def check_payment(assessment: Assessment, proof: Authorization, request: Completion) -> None:
-    """Raise what stands in the way of this payment, before the kitchen gets the order. Raises PaymentRequired."""
+    """Raise what stands in the way of this payment, before the kitchen gets the order.
+
+    Raises PaymentRequired, PaymentUsed, and NotPossible if there is nothing to pay in USDC.
+    """
+    if assessment.usdc is None:
+        raise invalid([(INSTRUMENTS, f"This checkout has no amount in USDC. Choose `{handlers.PAY_AT_VENUE}`.")])
     purchase = handlers.purchase_of(assessment.venue, key=assessment.session.public_id)
-    amount = assessment.usdc or Decimal(0)
     description = f"An order of {assessment.venue.name}."
-    prices = fixed_price(Payment.ORDER, amount, description=description, is_for_anyone=True, now=request.now)
+    prices = fixed_price(Payment.ORDER, assessment.usdc, description=description, is_for_anyone=True, now=request.now)
     check_authorization(purchase, proof, prices=prices, caller=request.caller, now=request.now)
     if find_presented(proof, caller=request.caller, now=request.now) is not None:
         raise PaymentUsed
@@ -186,6 +199,8 @@ def place(assessment: Assessment, request: Completion) -> CheckoutSession:
             return session
         # As it was assessed, or as a concurrent update has left it: what it costs must be what was shown of it.
         locked = Assessment(session=session, menu=assessment.menu, now=now)
+        if locked.has_excessive_tip:
+            raise InvalidRequest("The tip is too high.", param="tip")
         record = online_orders.place_within_limits(
             session.venue,
             values=online_orders.validate_body(build_body(locked, chosen)),
@@ -315,7 +330,7 @@ def show(
     if session.order_id is not None:
         return build_placed(session, find_order(session), agent)
     assessment = Assessment.of(session, now=now)
-    if session.state == State.OPEN:
+    if not session.is_over(now):
         assessment.record_shown()
     return build_checkout(assessment, agent, messages=messages or ())
 

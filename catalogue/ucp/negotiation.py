@@ -13,9 +13,16 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 
-from accounts.json_documents import MalformedDocument, UnreadableDocument, read_document
+from accounts.json_documents import (
+    MAX_QUEUE_S,
+    MalformedDocument,
+    TooManyReaders,
+    UnreadableDocument,
+    read_document,
+)
 from catalogue.ucp.protocol import CAPABILITIES, CHECKOUT, VERSION, NotPossible, ProtocolError, error_message
 from framework.api.rate_limits import counter
+from framework.resilience.bulkhead import MAX_BLOCKED_THREADS, Bulkhead
 
 logger = logging.getLogger("tablewire.api")
 
@@ -27,10 +34,12 @@ MAX_AGE_S = 3600
 # A failure is remembered, so that a wrong URL does not make us knock again and again.
 RETRY_AFTER_S = 60
 # Profiles read in a minute for one caller.
-MAX_READS = 20
+MAX_READS = 10
 MAX_BYTES = 64 * 1024
 USER_AGENT = "Tablewire-UCP/1"
 POLICY = "ucp-profiles"
+# Anybody can make us read a profile, so a server that hangs costs two threads, and where there are few one, at most.
+READERS = Bulkhead(max(1, min(2, MAX_BLOCKED_THREADS - 1)), max_wait_s=MAX_QUEUE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +99,12 @@ def read_profile(url: str, *, address: str) -> Mapping[str, Any]:
 
 
 def fetch_profile(url: str) -> dict[str, Any]:
-    """Return version and capabilities, or the `failure`: what is remembered of a profile."""
+    """Return version and capabilities, or the `failure`: what is remembered of a profile. Raises ProtocolError."""
     try:
-        document = read_document(url, user_agent=USER_AGENT, policy=POLICY, max_bytes=MAX_BYTES)
+        document = read_document(url, user_agent=USER_AGENT, policy=POLICY, readers=READERS, max_bytes=MAX_BYTES)
+    except TooManyReaders as error:
+        content = "Other profiles are being read. Try again."
+        raise ProtocolError(503, "service_unavailable", content, headers={"Retry-After": "2"}) from error
     except MalformedDocument as error:
         return {"failure": (422, "profile_malformed", f"The profile cannot be used: {error}.")}
     except UnreadableDocument as error:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -12,6 +12,7 @@ from rest_framework import serializers
 
 from catalogue.ucp.protocol import NotPossible, error_message
 from framework.api.error_handler import flatten_detail
+from framework.api.fields import EmailField, PhoneField, TextField
 from framework.api.pagination.schema import format_datetime
 from framework.api.query_params.declarations import DateTimeParam
 from orders.menu.modifiers import nest, read_groups
@@ -21,6 +22,11 @@ from orders.ordering_page.basket import MAX_LINES, MAX_QUANTITY, BasketShape
 MAX_PROBLEMS = 20
 # In minor units.
 MAX_TIP = 10**8
+# Times outside are in no calendar in some time zones.
+FIRST_TIME = datetime.min.replace(tzinfo=UTC) + timedelta(days=366)
+LAST_TIME = datetime.max.replace(tzinfo=UTC) - timedelta(days=366)
+# Written as `POST /orders` stores them, by which a guest is found again.
+CONTACTS: Mapping[str, TextField] = {"phone_number": PhoneField(), "email": EmailField()}
 Id = Annotated[str, Field(min_length=1, max_length=255)]
 Text = Annotated[str, Field(max_length=500)]
 
@@ -67,7 +73,7 @@ class Method(Body):
         if value is None:
             return None
         try:
-            return DateTimeParam().run_validation(value)
+            return read_time(value)
         except serializers.ValidationError as error:
             raise ValueError(str(error.detail[0])) from error  # type: ignore[index]
 
@@ -142,6 +148,14 @@ class CheckoutContent(TypedDict, total=False):
     instrument: dict[str, str]
 
 
+def read_time(text: Any) -> datetime:
+    """Parse RFC 3339. Raises ValidationError."""
+    time: datetime = DateTimeParam().run_validation(text)
+    if not FIRST_TIME <= time <= LAST_TIME:
+        raise serializers.ValidationError("This moment is too far away.")
+    return time
+
+
 def parse(kind: type[Body], body: Mapping[str, Any]) -> Any:
     """Return the parsed body. Raises NotPossible, with a message for each problem and the status 400."""
     try:
@@ -194,7 +208,9 @@ def merge(content: CheckoutContent, request: CheckoutRequest, *, items: list[dic
     """Return the content after a request: members that it leaves out stay as they are."""
     merged: CheckoutContent = {**content, "items": items}
     if request.buyer is not None:
-        merged["buyer"] = {name: value for name, value in request.buyer.model_dump().items() if value}
+        given = request.buyer.model_dump().items()
+        buyer = {name: normalize_contact(name, value.strip()) for name, value in given if value}
+        merged["buyer"] = {name: value for name, value in buyer.items() if value}
     if request.tip is not None:
         merged["tip"] = {name: value for name, value in request.tip.model_dump().items() if value is not None}
     if request.fulfillment is not None:
@@ -207,6 +223,14 @@ def merge(content: CheckoutContent, request: CheckoutRequest, *, items: list[dic
     return merged
 
 
+def normalize_contact(name: str, value: str) -> str:
+    """Return a member of the buyer as `POST /orders` stores it; one that it refuses as it is."""
+    try:
+        return str(CONTACTS[name].run_validation(value)) if name in CONTACTS else value
+    except serializers.ValidationError:
+        return value
+
+
 def choose_time(content: CheckoutContent, asked: str | None, selected: str | None) -> str | None:
     """Return the time that is wanted: the selected option, unless only the requested time has changed.
 
@@ -216,7 +240,7 @@ def choose_time(content: CheckoutContent, asked: str | None, selected: str | Non
     if selected is None or (has_changed and selected == content.get("requested_at")):
         return asked
     try:
-        return format_datetime(DateTimeParam().run_validation(selected))
+        return format_datetime(read_time(selected))
     except serializers.ValidationError:
         # As soon as possible, or no option of ours.
         return asked

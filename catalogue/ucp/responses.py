@@ -35,22 +35,29 @@ def to_minor(amount: Decimal | None, currency: str) -> int:
 def build_checkout(assessment: Assessment, agent: Agent, *, messages: Sequence[Message] = ()) -> dict[str, Any]:
     """Return an open or canceled session; `messages` come before its own."""
     session, venue, now = assessment.session, assessment.venue, assessment.now
-    is_over = session.state == State.CANCELED or session.has_expired(now)
+    is_over = session.is_over(now)
     status = "canceled" if is_over else "ready_for_complete" if assessment.is_ready else "incomplete"
     told = [*messages, *([] if is_over else assessment.messages)]
     buyer = assessment.content.get("buyer")
+    # A wallet signs what is ready. An order that costs nothing is not paid in USDC.
+    takes_usdc = assessment.usdc is not None
     usdc = assessment.usdc if status == "ready_for_complete" else None
     return {
-        "ucp": build_metadata(venue, agent, takes_usdc=assessment.takes_usdc, usdc=usdc),
+        "ucp": build_metadata(venue, agent, takes_usdc=takes_usdc, usdc=usdc),
         **describe_session(session, status=status),
         **({"buyer": buyer} if buyer else {}),
         "line_items": describe_lines(list(assessment.order.items.all()), venue.currency),
         "tip": {"options": list_tip_options(), **assessment.content.get("tip", {})},
         "totals": describe_totals(assessment.order, venue, tip=assessment.tip),
         **({"messages": told} if told else {}),
-        **({} if FULFILLMENT not in agent.capabilities else {"fulfillment": describe_fulfillment(assessment)}),
-        **({} if is_over else {"continue_url": links.page_url(venue)}),
+        **({} if is_over else describe_next(assessment, agent)),
     }
+
+
+def describe_next(assessment: Assessment, agent: Agent) -> dict[str, Any]:
+    """Return what the agent and the guest can do with an open session."""
+    times = {"fulfillment": describe_fulfillment(assessment)} if FULFILLMENT in agent.capabilities else {}
+    return {**times, "continue_url": links.page_url(assessment.venue)}
 
 
 def build_placed(session: CheckoutSession, order: Order, agent: Agent) -> dict[str, Any]:

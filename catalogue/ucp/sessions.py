@@ -73,7 +73,10 @@ def find_session(public_id: str, *, agent: str) -> CheckoutSession:
 
 @dataclass(kw_only=True)
 class Assessment:
-    """An open session at this moment: its prices, its times, and the messages that it leads to. About ten queries."""
+    """A session without an order at this moment: its prices, its times, and the messages that it leads to.
+
+    About ten queries; two for one that is over, which has no messages, and whose dishes may be on no menu any more.
+    """
 
     session: CheckoutSession
     menu: Menu
@@ -82,7 +85,11 @@ class Assessment:
 
     @classmethod
     def of(cls, session: CheckoutSession, *, now: datetime) -> "Assessment":
-        """Assess a session. Raises NotPossible if its venue takes no orders any more."""
+        """Assess a session. Raises NotPossible if it is open and its venue takes no orders any more."""
+        if session.is_over(now):
+            menu = Menu.objects.filter(venue=session.venue, is_published=True).first() or Menu(venue=session.venue)
+            menu.venue = session.venue
+            return cls(session=session, menu=menu, now=now)
         venue, menu = find_establishment(session.venue.public_id)
         session.venue = venue
         assessment = cls(session=session, menu=menu, now=now)
@@ -141,13 +148,14 @@ class Assessment:
         return round_amount((self.order.total or Decimal(0)) * percent / 100, currency)
 
     @property
+    def has_excessive_tip(self) -> bool:
+        """Whether the tip is more than the order: nobody stands behind what an agent sends."""
+        return self.tip > (self.order.total or Decimal(0))
+
+    @property
     def total(self) -> Decimal | None:
         """The total with the tip; None if a dish has no price."""
         return None if self.order.total is None else self.order.total + self.tip
-
-    @property
-    def takes_usdc(self) -> bool:
-        return online_orders.find_usdc_price(self.venue.ordering_settings) is not None
 
     @cached_property
     def usdc(self) -> Decimal | None:
@@ -168,6 +176,8 @@ class Assessment:
         selected = self.content.get("tip", {}).get("selected_option_id")
         if selected is not None and selected not in map(name_tip, TIP_PERCENTS):
             yield error_message("invalid_request", "There is no such tip.", path="$.tip.selected_option_id")
+        if self.has_excessive_tip:
+            yield error_message("invalid_request", "The tip is more than the order costs.", path="$.tip.custom_amount")
         yield from self.list_warnings()
 
     def list_establishment_messages(self) -> Iterator[Message]:

@@ -35,6 +35,7 @@ MAX_CALLS_PER_HOUR = 1_000
 # Of one address: each is a row.
 MAX_SESSIONS_PER_HOUR = 300
 MAX_BODY_BYTES = 256 * 1024
+SESSIONS = f"{PATH}/checkout-sessions"
 State = CheckoutSession.State
 
 View = Callable[..., HttpResponse]
@@ -142,7 +143,7 @@ def create(request: HttpRequest, agent: Agent) -> HttpResponse:
         assessment = Assessment.of(row, now=now)
         row.shown_total, row.shown_usdc = assessment.order.total, assessment.usdc
         row.save(force_insert=True)
-        headers = {"Location": f"{PATH}/checkout-sessions/{row.public_id}"}
+        headers = {"Location": f"{SESSIONS}/{row.public_id}"}
         return answer(build_checkout(assessment, agent), status=201, headers=headers)
 
     return once(request, agent, effect)
@@ -206,12 +207,12 @@ def complete(request: HttpRequest, agent: Agent, *, session: str) -> HttpRespons
                 now=row.venue.now(),
             ),
         )
+        response = answer(checkout)
         if call is None or checkout["status"] != "completed":
             # Nothing was ordered: the key can be used again, with another payment.
-            return answer(checkout)
-        response = idempotency.StoredResponse(body=orjson.dumps(checkout))
-        stored = idempotency.run_once(call, lambda: response)
-    return HttpResponse(stored.body, content_type="application/json", headers=dict(stored.headers))
+            return response
+        stored = idempotency.run_once(call, lambda: to_store(response))
+    return replay(stored)
 
 
 @operation("POST")
@@ -229,13 +230,35 @@ def cancel(request: HttpRequest, agent: Agent, *, session: str) -> HttpResponse:
 
 def once(request: HttpRequest, agent: Agent, effect: Callable[[], HttpResponse]) -> HttpResponse:
     """Return the response of `effect`, which has one effect for each Idempotency-Key of the agent."""
-    return idempotency.respond_once(request, scope=scope_of(agent), effect=effect)
+    key = request.headers.get(idempotency.HEADER)
+    if key is None:
+        return effect()
+    call = identify_call(request, agent, key)
+    return replay(idempotency.run_once(call, lambda: to_store(effect())))
 
 
-def scope_of(agent: Agent) -> str:
-    return f"ucp-{hashlib.sha256(agent.profile.encode()).hexdigest()[:60]}"
+def to_store(response: HttpResponse) -> idempotency.StoredResponse:
+    """Return an answer that repetitions get without the contact, which a session keeps for a shorter time."""
+    body = orjson.loads(response.content)
+    body.pop("buyer", None)
+    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+    return idempotency.StoredResponse(
+        body=response.content, replayed_body=orjson.dumps(body), status=response.status_code, headers=headers
+    )
+
+
+def replay(stored: idempotency.StoredResponse) -> HttpResponse:
+    return HttpResponse(
+        stored.body, content_type="application/json", status=stored.status, headers=dict(stored.headers)
+    )
 
 
 def identify_call(request: HttpRequest, agent: Agent, key: str) -> idempotency.IdempotentRequest:
-    """Return the identity of a request. Raises InvalidRequest for a key that is none."""
-    return idempotency.identify_request(request, scope=scope_of(agent), key=key)
+    """Return the identity of a request. Raises InvalidRequest for a key that is none.
+
+    Anybody can name a profile, so the caller's network is part of who creates a session; the other operations name
+    the id of theirs, which is a secret.
+    """
+    owner = f"{agent.profile} {client_network(request)}" if request.path.rstrip("/") == SESSIONS else agent.profile
+    scope = f"ucp-{hashlib.sha256(owner.encode()).hexdigest()[:60]}"
+    return idempotency.identify_request(request, scope=scope, key=key)

@@ -103,3 +103,7 @@ class CheckoutSession(models.Model):
     def has_expired(self, now: datetime) -> bool:
         """Whether it was not completed in time."""
         return self.state == self.State.OPEN and now >= self.expires_at
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it ended without an order."""
+        return self.state == self.State.CANCELED or self.has_expired(now)

@@ -306,6 +306,20 @@ def test_each_request_is_logged_as_json_with_its_request_id(proxy_url: str, tmp_
     assert "a-token-of-a-guest" not in log.read_text()
 
 
+def test_agents_get_errors_as_json_and_their_sessions_are_not_logged(tmp_path: Path) -> None:
+    """The id of a checkout session is the secret of the agent that orders."""
+    log = tmp_path / "haproxy.log"
+    with ExitStack() as held:
+        port = start_proxy(held, tmp_path, NOWHERE)
+        sessions = f"http://127.0.0.1:{port}/ucp/2026-08-25/checkout-sessions"
+        for path in ("/chk_secret", "/chk_secret/complete"):
+            answer = httpx.post(f"{sessions}{path}", json={})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "service_unavailable")
+        assert eventually(lambda: "complete" in log.read_text(), within_s=5)
+    paths = [json.loads(one)["path"] for one in log.read_text().splitlines() if one.startswith("{")]
+    assert paths == [f"/ucp/2026-08-25/checkout-sessions/-{action}" for action in ("", "/complete")]
+
+
 def test_gzip_works_with_any_client(proxy_url: str) -> None:
     connection = http.client.HTTPConnection(proxy_url.removeprefix("http://"), timeout=30)
     connection.request("GET", "/openapi.json", headers={"Accept-Encoding": "gzip"})

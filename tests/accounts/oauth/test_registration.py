@@ -262,6 +262,21 @@ def test_a_document_that_cannot_be_read_again_stays_as_it_was(loopback: None, ce
         assert find(url, trust, now=timezone.now() + timedelta(hours=2)) == first
 
 
+def test_one_document_is_read_at_a_time_and_another_is_not_remembered_as_wrong(
+    loopback: None, certificate: Path
+) -> None:
+    """Two servers that hang would cost two threads."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        send(handler, json.dumps({"client_id": url, "redirect_uris": ["http://localhost/cb"]}).encode())
+
+    with serving(certificate, answer) as (url, trust, asked):
+        with client_documents.READERS.slot():
+            assert find(url, trust) is None
+        assert asked == []
+        assert find(url, trust) is not None
+
+
 @pytest.mark.parametrize("answers", HOSTILE_ANSWERS)
 def test_the_name_of_a_document_never_leads_into_our_network(db: None, answers: list[str]) -> None:
     cache.clear()

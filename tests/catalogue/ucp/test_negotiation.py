@@ -1,7 +1,10 @@
 """The profile of this installation, and what the profiles of agents may be."""
 
 import json
+import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -10,8 +13,10 @@ from django.test import Client
 from pytest_django import Settings
 from ucp_sdk.models.schemas.profile import BusinessSchema
 
+from accounts import json_documents
 from catalogue.ucp import handlers, negotiation
-from catalogue.ucp.protocol import CHECKOUT, FULFILLMENT
+from catalogue.ucp.protocol import CHECKOUT, FULFILLMENT, ProtocolError
+from framework.api.rate_limits import counter
 from orders.models import Menu
 from tests.catalogue.ucp.agents import Agent, new_body, profile, serving_profiles
 
@@ -182,3 +187,33 @@ def test_calls_sessions_and_profiles_of_an_address_are_limited(
     assert asked_as("https://agent.example/new").status_code == 429
     monkeypatch.setattr(views, "MAX_CALLS_PER_HOUR", 0)
     assert agent.call("GET", "/checkout-sessions/x").status_code == 429
+
+
+@pytest.mark.exhaustive
+def test_servers_that_hang_cost_two_threads_and_known_profiles_are_served(
+    server: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody may name a profile, so the threads that wait for one are few; nothing is remembered of the others."""
+    monkeypatch.setattr(json_documents, "TIMEOUT_S", 1.5)
+    known = f"{server[0]}/agent"
+    asked_as(known)
+
+    def ask(hanging: str) -> tuple[int, str, str | None]:
+        try:
+            negotiation.identify_agent({"UCP-Agent": f'profile="{hanging}"'}, address="192.0.2.1")
+        except ProtocolError as error:
+            return error.protocol_status, error.protocol_code, error.headers.get("Retry-After")
+        raise AssertionError
+
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as silent, ThreadPoolExecutor(8) as threads:
+        urls = [f"http://127.0.0.1:{silent.getsockname()[1]}/{number}" for number in range(8)]
+        asking = [threads.submit(ask, url) for url in urls]
+        time.sleep(0.5)
+        answered = [each.result() for each in asking if each.done()]
+        assert asked_as(known).json()["messages"][0]["code"] == "not_found"
+        assert sum(not each.done() for each in asking) == 2
+        assert set(answered) == {(503, "service_unavailable", "2")}
+        waited = [each.result() for each in asking if each.result()[0] != 503]
+    assert set(waited) == {(424, "profile_unreachable", None)}
+    remembered = [cache.get(f"ucp-profile:{counter.hash_bucket(url)}") for url in urls]
+    assert sum(each is not None for each in remembered) == 2

@@ -20,7 +20,7 @@ from framework.consistency import all_checks
 from orders.models import CheckoutSession, Menu, Order, OrderingSettings
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from tests.catalogue.ucp.agents import CASH, Agent, handler_of, new_body, pizzeria, sign
+from tests.catalogue.ucp.agents import CASH, Agent, handler_of, line, new_body, pizzeria, sign
 from tests.payments.facilitators import hangs_up, serving
 from tests.support import builders
 from tests.support.wallets import fresh_wallet
@@ -107,6 +107,32 @@ def test_an_order_that_is_paid_at_the_venue_may_be_paid_in_usdc_by_its_link(agen
 def test_a_venue_without_usdc_has_no_such_handler(agent: Agent) -> None:
     menu = pizzeria(takes_usdc=False)
     assert handler_of(agent.create(menu.venue), "x402") == {}
+
+
+def test_an_order_that_costs_nothing_is_not_paid_in_usdc(agent: Agent, menu: Menu, wallet: Wallet) -> None:
+    instrument = sign(agent.create(menu.venue), wallet)
+    menu.items.filter(ref="acqua").update(price=0)
+    checkout = agent.create(menu.venue, line("acqua"))
+    assert (checkout["status"], handler_of(checkout, "x402")) == ("ready_for_complete", {})
+    refused = agent.complete(checkout["id"], instrument)
+    assert (refused.status_code, refused.json()["messages"][0]["path"]) == (400, "$.payment.instruments")
+    assert states()[1:] == ([], [])
+    assert agent.complete(checkout["id"]).json()["status"] == "completed"
+
+
+def test_a_placed_session_is_settled_after_the_venue_has_stopped_to_take_usdc(
+    agent: Agent, menu: Menu, wallet: Wallet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = agent.create(menu.venue)
+    instrument = sign(checkout, wallet)
+    with monkeypatch.context() as patch:
+        patch.setattr(completion, "settle", dies)
+        with pytest.raises(Killed):
+            agent.complete(checkout["id"], instrument)
+    OrderingSettings.objects.update(takes_usdc=False)
+    told = agent.complete(checkout["id"], instrument)
+    assert (told.status_code, told.json().get("status")) == (200, "completed")
+    assert states() == (["completed"], ["pending paid"], ["delivered"])
 
 
 def test_a_payment_of_less_places_no_order(agent: Agent, menu: Menu, wallet: Wallet) -> None:

@@ -43,6 +43,39 @@ def test_an_erased_guest_is_in_no_session_and_in_no_stored_answer(agent: Agent, 
     assert agent.get(done)["messages"][0]["code"] == "not_found"
 
 
+def test_a_guest_is_found_however_the_agent_writes_number_and_address(agent: Agent, menu: Menu) -> None:
+    written = {"first_name": "Ada", "phone_number": "+39 (06) 1234-5678", "email": " Ada@Example.com "}
+    for key in ("number", "address"):
+        checkout = agent.create(menu.venue, buyer=written, key=key)
+        assert checkout["buyer"] == {"first_name": "Ada", "phone_number": PHONE, "email": "Ada@Example.com"}
+        contact_retention.erase_contacts_of(menu.venue, [PHONE if key == "number" else "ada@example.com"])
+        assert not CheckoutSession.objects.exists()
+    assert not IdempotentCall.objects.exists()
+
+
+@pytest.mark.parametrize("end", ["cancel", "complete", "expire"])
+def test_no_stored_answer_has_the_contact(agent: Agent, menu: Menu, end: str) -> None:
+    """Answers are stored for a day, longer than a session that was not completed."""
+    created = agent.create(menu.venue, key="create")
+    assert created["buyer"] == BUYER
+    agent.update(created["id"], {"line_items": [{"dish": {"id": "acqua"}, "quantity": 1}]}, key="update")
+    if end == "expire":
+        CheckoutSession.objects.update(expires_at=timezone.now() - timedelta(hours=2))
+        delete_past_checkouts()
+    else:
+        assert getattr(agent, end)(created["id"], key="end").status_code == 200
+    assert IdempotentCall.objects.count() == (2 if end == "expire" else 3)
+    assert PHONE not in everything()
+    assert BUYER["first_name"] not in everything()
+
+
+def test_one_phone_is_one_customer(agent: Agent, menu: Menu) -> None:
+    for phone in (PHONE, "+39 06 1234 5678"):
+        agent.complete(agent.create(menu.venue, buyer=BUYER | {"phone_number": phone})["id"])
+    first, second = Order.objects.all()
+    assert first.customer_id == second.customer_id
+
+
 def test_sessions_are_deleted_when_nobody_needs_them(agent: Agent, menu: Menu) -> None:
     now = timezone.now()
     ids = {name: agent.create(menu.venue)["id"] for name in ("open", "expired", "canceled", "completed", "recent")}
