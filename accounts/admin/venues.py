@@ -1,5 +1,6 @@
 """Venues in the back office."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -95,6 +96,10 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
         newest = Event.objects.filter(venue=OuterRef("pk")).order_by("-created_at", "-id").values("created_at")[:1]
         venues: QuerySet[Venue] = super().get_queryset(request)
         return venues.annotate(last_event_at=Subquery(newest))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> Sequence[str]:
+        # Its members, keys, grants and endpoints are of its account: a restaurant that changes hands is a new venue.
+        return [*super().get_readonly_fields(request, obj), *(["account"] if obj else [])]
 
     @admin.display(description="Last activity")
     def last_activity(self, venue: Any) -> str | None:
