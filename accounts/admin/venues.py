@@ -1,6 +1,5 @@
 """Venues in the back office."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -97,7 +96,7 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
         venues: QuerySet[Venue] = super().get_queryset(request)
         return venues.annotate(last_event_at=Subquery(newest))
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> Sequence[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
         # Its members, keys, grants and endpoints are of its account: a restaurant that changes hands is a new venue.
         return [*super().get_readonly_fields(request, obj), *(["account"] if obj else [])]
 

@@ -87,8 +87,8 @@ def end_lost_access(grants: OAuthGrants, *, now: datetime) -> None:
     others at venues that the person has lost.
 
     Call it in the transaction of whatever changes members or users: no grant comes back with a role that somebody gets
-    again. Three statements. A request that creates an endpoint locks its grant, too (`lock_grant`): it is either before
-    the lock here, and its endpoint is found, or sees after it what the person has lost.
+    again. Three statements. A request that creates an endpoint locks its grant, too (`lock_grant`): it is either
+    before the lock here, and its endpoint is found, or sees after it what the person has lost.
     """
     list(grants.filter(revoked_at=None).order_by("pk").select_for_update(no_key=True).values_list("pk"))
 

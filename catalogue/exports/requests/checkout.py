@@ -139,7 +139,7 @@ class Sale:
             raise SettlementPending
         # A new order row: a payment that is refused at this moment would delete the old one.
         is_waiting = bought.status == Status.AWAITING_PAYMENT
-        return self.buy(self.find_or_create_order(bought.wallet_id) if is_waiting else bought)
+        return self.buy(self.find_or_create_order(bought.wallet_id or self.wallet) if is_waiting else bought)
 
     def find_ledger_row(self) -> Payment | None:
         return find_presented(self.proof, caller=self.caller, now=self.now)

@@ -43,9 +43,9 @@ def parse_spec(
     since_export: str | None = None,
     now: datetime,
 ) -> ExportSpec:
-    """Validate an order of who has these wallets, None for staff; `since_export` is a public id of one of their exports.
+    """Validate an order of who has these wallets, None for staff. At most three queries.
 
-    At most three queries.
+    `since_export` is the public id of an export of one of them.
 
     Raises InvalidRequest for an unknown market, filter or field group, and for an export that no delta can start at.
     """
