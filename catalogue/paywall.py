@@ -53,12 +53,14 @@ def build_response(
     now: datetime,
     etag_of: bytes | None = None,
     at: datetime | None = None,
+    version: int | None = None,
 ) -> HttpResponse:
     """Return the response with this body (JSON bytes, or values to render), after payment if products are `sold` with
     it.
 
     A body that the client has, by If-None-Match, is 304 and free. `etag_of` is the content of a weak ETag, for a body
-    with members that change by themselves (a cursor, a moment). `is_bought`, `quoted` and `at` are those of Content.
+    with members that change by themselves (a cursor, a moment). `is_bought`, `quoted`, `at` and `version` are those
+    of Content.
     Raises what payments.checkout.collect raises. Call it last and outside of transactions, because the payment cannot
     be undone.
     """
@@ -86,7 +88,7 @@ def build_response(
         receipt_token=request.headers.get("X-Receipt"),
         now=now,
     )
-    answer = PaidResponse(content, receipt, at=at or now, sources=list_sources(content))
+    answer = PaidResponse(content, receipt, at=at or now, version=version, sources=list_sources(content))
     return set_cache_headers(answer, etag, NO_STORE)
 
 
@@ -101,6 +103,7 @@ def serve(request: Request, content: Content, *, now: datetime) -> HttpResponse:
         now=now,
         etag_of=content.etag_of(),
         at=content.at,
+        version=content.version,
     )
 
 

@@ -46,7 +46,8 @@ class Content:
     there is.
     `etag_of` returns the content for the ETag if the body contains members that change by themselves (a cursor, a
     moment), else None. It is called only where an ETag is sent, which MCP does not do.
-    `at` is the past moment that was asked for, whose data the body shows.
+    `at` is the past moment that was asked for, whose data the body shows, and `version` that of the restaurant whose
+    core fields it shows.
     """
 
     body: bytes
@@ -55,6 +56,7 @@ class Content:
     quoted: tuple[str, ...] = ()
     etag_of: Callable[[], bytes | None] = lambda: None
     at: datetime | None = None
+    version: int | None = None
 
 
 def never(*_: object) -> bool:
@@ -82,7 +84,11 @@ def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Ca
     ):
         record = read()
     return Content(
-        render_record(record), record.sold, etag_of=partial(render_etag_content, record), at=params.get("at")
+        render_record(record),
+        record.sold,
+        etag_of=partial(render_etag_content, record),
+        at=params.get("at"),
+        version=record.core.version if record.core else None,
     )
 
 

@@ -113,6 +113,11 @@ class VenueAdmin(RowHistoryAdmin, ChangedFieldsAdmin, DashboardLink):
             placed_orders=Subquery(placed.values("venue").annotate(number=Count("pk")).values("number")),
         )
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
+        # Its members, keys, grants and endpoints are of its account: a restaurant that changes hands is a new venue.
+        fields = [str(name) for name in self.readonly_fields]
+        return [*fields, "account"] if obj else fields
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return VenueList
 

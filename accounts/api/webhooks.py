@@ -46,7 +46,8 @@ class WebhookViewSet(StrictViewSet[WebhookEndpoint]):
     """The webhook endpoints of the key's venue.
 
     A key reads and changes the endpoints that receive no more than it may read itself: otherwise it could send itself
-    the records that its scopes withhold. An app reads and changes those that it has created.
+    the records that its scopes withhold. An app reads and changes those that it has created for the
+    same member.
     """
 
     http_method_names = ["get", "post", "patch", "delete", "head"]
@@ -343,19 +344,20 @@ def check_pending(request: Request, endpoint: WebhookEndpoint) -> None:
 
 
 def list_endpoints(request: Request) -> QuerySet[WebhookEndpoint]:
-    """Return the endpoints of the key's venue; for an app only those that it has created itself.
+    """Return the endpoints of the key's venue; for an app only those that it has created itself for the same member.
 
-    Others would outlive its access, if it gave them an URL of its own.
+    Others would outlive its access, if it gave them an URL of its own. Those of a grant of the member that has ended
+    are among them, so that the app can enable them with the next one.
     """
     rows, key = WebhookEndpoint.objects.filter(venue=get_request_venue(request)), cast("ApiKey", request.auth)
-    return rows.filter(grant__app=key.app_id) if key.app_id else rows
+    return rows if key.grant is None else rows.filter(grant__app=key.grant.app_id, grant__user=key.grant.user_id)
 
 
 def lock_grant(request: Request) -> OAuthGrant | None:
     """Lock what an app was granted until the transaction ends; None for a key. Raises AccessEnded if it has ended."""
     grant = cast("ApiKey", request.auth).grant
     if grant is not None:
-        access.lock_grant(grant, path="/api", now=timezone.now())
+        access.lock_grant(grant, get_request_venue(request), path="/api", now=timezone.now())
     return grant
 
 

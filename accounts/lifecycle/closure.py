@@ -155,4 +155,6 @@ def delete_user(user: User, *, now: datetime) -> None:
                 _("Your account has access to the back office. Ask a colleague to remove it there.")
             )
         Invitation.objects.filter(invited_by=user, accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
+        # Grants before their endpoints, as an app's request locks them; the deletion would begin at the endpoints.
+        user.oauth_grants.revoke(now=now)
         user.delete()

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from accounts.api_keys.authentication import Unauthorized
@@ -86,8 +87,10 @@ def end_lost_access(grants: OAuthGrants, *, now: datetime) -> None:
     others at venues that the person has lost.
 
     Call it in the transaction of whatever changes members or users: no grant comes back with a role that somebody gets
-    again. Two statements.
+    again. Three statements. A request that creates an endpoint locks its grant, too (`lock_grant`): it is either
+    before the lock here, and its endpoint is found, or sees after it what the person has lost.
     """
+    list(grants.filter(revoked_at=None).order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
     def standing(roles: list[Role], prefix: str = "") -> QuerySet[Membership]:
         account, user, since = (OuterRef(f"{prefix}{name}") for name in ("account", "user", "created_at"))
@@ -103,15 +106,19 @@ def end_lost_access(grants: OAuthGrants, *, now: datetime) -> None:
     )
     grants.filter(~is_standing, user__isnull=False).revoke(now=now)
     here = standing(GRANTING_ROLES, "grant__").filter(everywhere | Q(venues=OuterRef("venue")))
-    endpoints = WebhookEndpoint.objects.filter(
-        ~Exists(here), grant__in=grants, grant__user__isnull=False, disabled_at=None
-    )
-    endpoints.update(disabled_at=now, disabled_reason=WebhookEndpoint.DisabledReason.APP_ENDED)
+    lost = WebhookEndpoint.objects.filter(~Exists(here), grant__in=grants, grant__user__isnull=False)
+    # Also those that were disabled before: enabled on the dashboard, one is not the app's again.
+    ended = WebhookEndpoint.DisabledReason.APP_ENDED
+    lost.exclude(disabled_reason=ended).update(disabled_at=Coalesce("disabled_at", now), disabled_reason=ended)
 
 
-def lock_grant(grant: OAuthGrant, *, path: str, now: datetime) -> None:
-    """Lock an active grant until the transaction ends, so that what stands on it ends with it. Raises AccessEnded."""
-    if not OAuthGrant.objects.select_for_update(no_key=True, of=("self",)).active(now).filter(pk=grant.pk).exists():
+def lock_grant(grant: OAuthGrant, venue: Venue, *, path: str, now: datetime) -> None:
+    """Lock an active grant that covers the venue until the transaction ends, so that what stands on it ends with it.
+
+    Two statements: the second sees what was committed while the first waited. Raises AccessEnded.
+    """
+    active = OAuthGrant.objects.select_for_update(no_key=True, of=("self",)).active(now).filter(pk=grant.pk)
+    if not active.exists() or not list_venues(grant).filter(pk=venue.pk).exists():
         raise AccessEnded(path=path)
 
 

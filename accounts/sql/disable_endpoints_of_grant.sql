@@ -1,10 +1,11 @@
 -- Disable the webhook endpoints that an app has created when its grant is revoked or deleted, in the same transaction.
--- Every way to end a grant changes one of these two columns (accounts/models/oauth.py: OAuthGrants.revoke). Their
--- pending deliveries fail with the next sweep (accounts/webhooks/delivery_queue.py: fail_abandoned).
+-- Those that were disabled before get the reason: it tells whoever enables one that it is the restaurant's then. Every
+-- way to end a grant changes one of these two columns (accounts/models/oauth.py: OAuthGrants.revoke). Their pending
+-- deliveries fail with the next sweep (accounts/webhooks/delivery_queue.py: fail_abandoned).
 CREATE OR REPLACE FUNCTION disable_endpoints_of_grant() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE accounts_webhookendpoint SET disabled_at = NEW.revoked_at, disabled_reason = 'app_ended'
-    WHERE grant_id = NEW.id AND disabled_at IS NULL;
+    UPDATE accounts_webhookendpoint SET disabled_at = coalesce(disabled_at, NEW.revoked_at), disabled_reason = 'app_ended'
+    WHERE grant_id = NEW.id AND disabled_reason IS DISTINCT FROM 'app_ended';
     RETURN NULL;
 END $$;
 

@@ -156,10 +156,9 @@ def enable(endpoint: WebhookEndpoint, *, grant: OAuthGrant | None = None) -> boo
         row = lock(endpoint.pk)
         if row.disabled_at is None:
             return False
-        # Revoking the grant locks it before its enabled endpoints, and this one is disabled: no deadlock.
-        grants = OAuthGrant.objects.select_for_update(no_key=True).filter(webhook_endpoints=row, revoked_at=None)
-        has_lost = row.disabled_reason == WebhookEndpoint.DisabledReason.APP_ENDED
-        row.grant = grant or (None if has_lost else grants.first())
+        # Whatever ends the grant changes the reason of all its endpoints: what ends it now waits for this row.
+        if grant is not None or row.disabled_reason == WebhookEndpoint.DisabledReason.APP_ENDED:
+            row.grant = grant
         row.disabled_at = row.disabled_reason = row.failing_since = None
         row.is_slow = False
         row.save(update_fields=["grant", "disabled_at", "disabled_reason", "failing_since", "is_slow"])

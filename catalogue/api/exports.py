@@ -60,7 +60,7 @@ CONTENT: dict[Any, Any] = {
 
 
 class ExportViewSet(DataViewSet[Export]):
-    """Bulk exports of the wallet of the session."""
+    """Bulk exports of the wallet of the session, or of the wallets of the account."""
 
     # `initial` checks the session, and the OpenAPI document declares it.
     permission_classes = []
@@ -73,7 +73,7 @@ class ExportViewSet(DataViewSet[Export]):
         # Before other errors, except for files, which a signed link authorizes. The action is None for an unsupported
         # method, and `metadata` for OPTIONS.
         if self.action not in (None, "metadata", "file"):
-            self.wallet = commands.require_wallet(caller_of(request))
+            self.wallets = commands.require_wallets(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
@@ -115,10 +115,10 @@ class ExportViewSet(DataViewSet[Export]):
         responses=schema.documented_responses({200: ExportAnswer}, errors=[403]),
     )
     def list(self, request: Request) -> Response:
-        """The exports of the wallet of the session, finished or not."""
+        """The exports of the wallet of the session, or of all wallets of the account, finished or not."""
         pages = PageParams.read(request)
         found = representation.list_page(
-            self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now()
+            self.wallets, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now()
         )
         return Response(ExportAnswer(found).data)
 
@@ -130,7 +130,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """The progress of an export; once it has succeeded, its files with checksums and new links."""
-        return self.answer(representation.find_export([self.wallet], id))
+        return self.answer(representation.find_export(self.wallets, id))
 
     @extend_schema(
         operation_id="cancel_export",
@@ -146,9 +146,8 @@ class ExportViewSet(DataViewSet[Export]):
 
         The payment is refunded unless the export has succeeded.
         """
-        commands.cancel_export(
-            representation.find_export([self.wallet], id), actor=f"wallet:{self.wallet}", now=timezone.now()
-        )
+        export = representation.find_export(self.wallets, id)
+        commands.cancel_export(export, actor=f"wallet:{export.wallet_id}", now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -181,8 +180,7 @@ class ExportViewSet(DataViewSet[Export]):
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The rate limiter does not identify callers of files (payments.rate_limits).
-            self.wallet = commands.require_wallet(identify_caller(request, now=now))
-            export = representation.find_export([self.wallet], id)
+            export = representation.find_export(commands.require_wallets(identify_caller(request, now=now)), id)
             until = signed_urls.link_expiry(export, now=now)
         return file_response(request, signed_urls.find_file(export, name, now=now), until=until, now=now)
 

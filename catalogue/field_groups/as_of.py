@@ -40,4 +40,4 @@ def read_core_as_of(slug: str, *, at: datetime, now: datetime) -> CoreFields:
         cursor.execute(RENDER, [orjson.dumps(columns).decode()])
         known, before, hours, after = cursor.fetchone()
     state = state_from_hours(hours, status=columns["status"], known=known, restaurant=pk, now=at)
-    return CoreFields(restaurant=pk, before=before, hours=hours, after=after, state=state, offer=None)
+    return CoreFields(restaurant=pk, version=version, before=before, hours=hours, after=after, state=state, offer=None)

@@ -25,8 +25,9 @@ CLOSED_STATE = OpenState("closed", open_now=False, next_change=None)
 
 # With the current or next open interval, and the next offer.
 READ = f"""
-SELECT record.restaurant_id, record.status, record.timezone, record.hours_known, record.before, record.hours,
-    record.after, r.intervals_until, next.opens, next.closes, r.open_intervals IS NOT NULL,
+SELECT record.restaurant_id, (SELECT version FROM catalogue_restaurant WHERE id = record.restaurant_id),
+    record.status, record.timezone, record.hours_known, record.before, record.hours, record.after,
+    r.intervals_until, next.opens, next.closes, r.open_intervals IS NOT NULL,
     offer.percent, offer.time, offer.date, offer.id, offer.seats_left
 FROM catalogue_record AS record
 LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = record.restaurant_id
@@ -44,10 +45,12 @@ READ_SEVERAL = READ.replace("SELECT record", "SELECT record.slug, record", 1).re
 class CoreFields:
     """The free fields of a restaurant as JSON members without braces, and the parts that depend on the time.
 
+    `version` is that of the restaurant that they show.
     In the order of the response: `before`, then `"hours"` of `hours` and `state`, then `after`, then the offer.
     """
 
     restaurant: UUID
+    version: int
     before: str
     hours: str
     after: str
@@ -70,7 +73,7 @@ def read_several(slugs: Sequence[str], *, now: datetime) -> Mapping[str, CoreFie
 
 
 def _core_fields(row: Sequence[Any], *, now: datetime) -> CoreFields:
-    pk, status, zone, known, before, hours, after, until, opens, closes, has_intervals, percent, *slot = row
+    pk, version, status, zone, known, before, hours, after, until, opens, closes, has_intervals, percent, *slot = row
     has_current_intervals = until is not None and until >= now + NEXT_CHANGE_WITHIN
     # Hours without weekly periods are unknown after the last special day, which the intervals do not contain.
     if status in CLOSED_STATUSES or not has_current_intervals or '"periods":[]' in hours:
@@ -84,6 +87,7 @@ def _core_fields(row: Sequence[Any], *, now: datetime) -> CoreFields:
         state = UNKNOWN_STATE
     return CoreFields(
         restaurant=pk,
+        version=version,
         before=before,
         hours=hours,
         after=after,

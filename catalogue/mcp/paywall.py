@@ -100,7 +100,7 @@ def deliver(call: ToolCall, content: Content) -> ToolResult:
         receipt_token=receipt_token(call),
         now=call.now,
     )
-    return paid_result(content.body, receipt, at=content.at or call.now)
+    return paid_result(content.body, receipt, at=content.at or call.now, version=content.version)
 
 
 def receipt_token(call: ToolCall) -> str | None:
@@ -109,16 +109,16 @@ def receipt_token(call: ToolCall) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def paid_result(body: bytes, receipt: Receipt, *, at: datetime) -> ToolResult:
+def paid_result(body: bytes, receipt: Receipt, *, at: datetime, version: int | None = None) -> ToolResult:
     """A paid result with its receipt, which is marked as delivered once it was sent.
 
-    `at` is the moment whose data it shows, for the statement about its body.
+    `at` is the moment whose data it shows and `version` that of the restaurant, for the statement about its body.
     """
     settled = receipt.settled.model_dump(mode="json", by_alias=True, exclude_none=True)
     meta = {RECEIPT_META: settled, TOKEN_META: receipt.token}
 
     def sign_statement(sent: bytes) -> Mapping[str, Any]:
-        statement = receipt.sign_statement(sent, at=at, sources=list_sources(sent))
+        statement = receipt.sign_statement(sent, at=at, version=version, sources=list_sources(sent))
         return {STATEMENT_META: statement} if statement else {}
 
     return ToolResult(body, meta=meta, on_sent=partial(mark_delivered, receipt), meta_of_body=sign_statement)

@@ -69,7 +69,7 @@ CREATE FUNCTION public.disable_endpoint_without_grant() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    NEW.disabled_at := clock_timestamp();
+    NEW.disabled_at := coalesce(NEW.disabled_at, clock_timestamp());
     NEW.disabled_reason := 'app_ended';
     RETURN NEW;
 END $$;
@@ -77,8 +77,8 @@ CREATE FUNCTION public.disable_endpoints_of_grant() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    UPDATE accounts_webhookendpoint SET disabled_at = NEW.revoked_at, disabled_reason = 'app_ended'
-    WHERE grant_id = NEW.id AND disabled_at IS NULL;
+    UPDATE accounts_webhookendpoint SET disabled_at = coalesce(disabled_at, NEW.revoked_at), disabled_reason = 'app_ended'
+    WHERE grant_id = NEW.id AND disabled_reason IS DISTINCT FROM 'app_ended';
     RETURN NULL;
 END $$;
 CREATE FUNCTION public.fold(words text) RETURNS text
@@ -5740,7 +5740,7 @@ CREATE TRIGGER touch_landmark AFTER INSERT OR DELETE OR UPDATE ON public.catalog
 CREATE TRIGGER venue_changed AFTER DELETE OR UPDATE ON public.accounts_venue FOR EACH STATEMENT EXECUTE FUNCTION public.count_api_key_change();
 CREATE TRIGGER version_removals AFTER DELETE ON public.catalogue_version REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION public.insert_version_removals();
 CREATE TRIGGER version_updated_at BEFORE UPDATE ON public.catalogue_version FOR EACH ROW WHEN (((old.restaurant_id IS DISTINCT FROM new.restaurant_id) OR (old.version IS DISTINCT FROM new.version) OR (old.at IS DISTINCT FROM new.at) OR ((old.actor)::text IS DISTINCT FROM (new.actor)::text) OR ((old.kind)::text IS DISTINCT FROM (new.kind)::text) OR (old.patch IS DISTINCT FROM new.patch))) EXECUTE FUNCTION public.set_updated_at();
-CREATE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.grant_id IS NOT NULL) AND (new.grant_id IS NULL) AND (old.disabled_at IS NULL) AND (new.disabled_at IS NULL))) EXECUTE FUNCTION public.disable_endpoint_without_grant();
+CREATE TRIGGER webhook_endpoint_lost_grant BEFORE UPDATE OF grant_id ON public.accounts_webhookendpoint FOR EACH ROW WHEN (((old.grant_id IS NOT NULL) AND (new.grant_id IS NULL) AND (NOT (new.disabled_at IS DISTINCT FROM old.disabled_at)))) EXECUTE FUNCTION public.disable_endpoint_without_grant();
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES public.accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.account_emailconfirmation

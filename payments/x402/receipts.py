@@ -116,16 +116,25 @@ class Receipt:
         }
 
     def attach_statement(
-        self, response: HttpResponse, content: bytes, *, at: datetime, sources: Sequence[str] = ()
+        self,
+        response: HttpResponse,
+        content: bytes,
+        *,
+        at: datetime,
+        version: int | None = None,
+        sources: Sequence[str] = (),
     ) -> None:
         """Set the header with the statement about this body of the response."""
-        if statement := self.sign_statement(content, at=at, sources=sources):
+        if statement := self.sign_statement(content, at=at, version=version, sources=sources):
             response[STATEMENT_HEADER] = statement
 
-    def sign_statement(self, body: bytes, *, at: datetime, sources: Sequence[str] = ()) -> str | None:
+    def sign_statement(
+        self, body: bytes, *, at: datetime, version: int | None = None, sources: Sequence[str] = ()
+    ) -> str | None:
         """Return the signed statement about an answer (docs/receipts.md); None where it could not be signed.
 
-        `body` is the answer before any compression; `at` the moment whose data it shows.
+        `body` is the answer before any compression; `at` the moment whose data it shows, and
+        `version` that of the restaurant whose record it shows.
         """
         network = NETWORKS[self.network]
         is_rest = self.resource.startswith("http")
@@ -138,6 +147,7 @@ class Receipt:
                 "request": self.request,
                 "sha256": hashlib.sha256(body).hexdigest(),
                 "at": f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+                "restaurantVersion": version,
                 "issuedAt": int(timezone.now().timestamp()),
                 "amount": str(network.to_atomic(self.amount)),
                 "asset": to_checksum_address(self.asset),
@@ -173,20 +183,28 @@ def is_receipt_token(token: str | None, payment: UUID) -> bool:
 class PaidResponse(Response):
     """A paid answer: it carries its receipts, and counts as delivered when the server closes it.
 
-    `at` is the moment whose data it shows, by default now, and `sources` the keys of the sources of these data.
+    `at` is the moment whose data it shows, by default now, `version` that of the restaurant, and `sources` the keys of
+    the sources of these data.
     """
 
     def __init__(
-        self, data: Any, receipt: Receipt, *, at: datetime | None = None, sources: Sequence[str] = (), **rest: Any
+        self,
+        data: Any,
+        receipt: Receipt,
+        *,
+        at: datetime | None = None,
+        version: int | None = None,
+        sources: Sequence[str] = (),
+        **rest: Any,
     ) -> None:
         super().__init__(data, headers={**(rest.pop("headers", None) or {}), **receipt.headers}, **rest)
-        self.receipt, self.at, self.sources = receipt, at or timezone.now(), sources
+        self.receipt, self.at, self.version, self.sources = receipt, at or timezone.now(), version, sources
 
     @property
     def rendered_content(self) -> bytes:  # type: ignore[override]  # the stubs of Django say text
         """The body, about which its statement is made."""
         content: bytes = super().rendered_content
-        self.receipt.attach_statement(self, content, at=self.at, sources=self.sources)
+        self.receipt.attach_statement(self, content, at=self.at, version=self.version, sources=self.sources)
         return content
 
     def close(self) -> None:

@@ -5,12 +5,14 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -80,6 +82,40 @@ def test_an_answer_about_a_past_moment_is_given_again_byte_for_byte_after_the_re
     first_said, later_said = verify(first), verify(later)
     assert later_said["sha256"] == first_said["sha256"]
     assert later_said["transaction"] != first_said["transaction"]
+
+
+@pytest.mark.exhaustive
+def test_the_version_of_a_statement_leads_to_the_fields_that_were_answered_although_a_change_was_committed_late(
+    client: Client, wallets: Mapping[str, Wallet]
+) -> None:
+    begun, sold = threading.Event(), threading.Event()
+    before = Restaurant.objects.get(slug="noma").version
+
+    def change() -> None:
+        with transaction.atomic():
+            # Its version is valid from now on, and nobody sees it before it is committed.
+            Restaurant.objects.filter(slug="noma").update(phone="+4532155656")
+            begun.set()
+            sold.wait(20)
+        connection.close()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    assert begun.wait(20)
+    (bought,) = buy(client, f"{RECORD}?fields=core,context", wallets["premium"])
+    sold.set()
+    thread.join()
+    said = verify(bought)
+    assert said["restaurantVersion"] == before
+    # The moment selects the change, which was made before it.
+    (late,) = buy(client, f"{RECORD}?at={said['at']}", wallets["premium"])
+    assert (late.json()["phone"], verify(late)["restaurantVersion"]) == ("+4532155656", before + 1)
+    (listed,) = buy(client, f"{RECORD}/history", wallets["premium"])
+    (valid_from,) = (row["valid_from"] for row in listed.json()["data"] if row["version"] == before)
+    (then,) = buy(client, f"{RECORD}?at={valid_from}", wallets["premium"])
+    assert then.json()["phone"] == bought.json()["phone"] != "+4532155656"
+    assert verify(then)["restaurantVersion"] == before
+    assert verify(listed)["restaurantVersion"] is None
 
 
 def test_the_moment_of_a_statement_leads_to_the_fields_that_were_answered(

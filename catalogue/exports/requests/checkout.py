@@ -85,7 +85,7 @@ def order_export(
     there is a price, then what checkout.collect raises.
     """
     wallet = commands.require_wallet(caller)
-    kind = spec.parse_spec(wallet, now=now, **wishes)
+    kind = spec.parse_spec(commands.require_wallets(caller), now=now, **wishes)
     product = payment_state.PRODUCTS.get(kind.dataset)
     if product is None:
         # Not by wallet: wallets cost nothing.
@@ -117,7 +117,11 @@ class Sale:
         if row is None:
             return None
         bought = payment_state.find_export(row)
-        is_this = bought is not None and (bought.wallet_id, bought.fingerprint) == (self.wallet, self.kind.fingerprint)
+        is_this = (
+            bought is not None
+            and bought.wallet_id in commands.require_wallets(self.caller)
+            and bought.fingerprint == self.kind.fingerprint
+        )
         if bought is None or not is_this or is_altered(self.proof, row):
             if row.state == State.REFUND_DUE and self.is_spendable(row):
                 return None
@@ -134,7 +138,8 @@ class Sale:
             # It cannot buy this any more, so it is not settled here; reconciliation finds its state.
             raise SettlementPending
         # A new order row: a payment that is refused at this moment would delete the old one.
-        return self.buy(self.find_or_create_order() if bought.status == Status.AWAITING_PAYMENT else bought)
+        is_waiting = bought.status == Status.AWAITING_PAYMENT
+        return self.buy(self.find_or_create_order(bought.wallet_id or self.wallet) if is_waiting else bought)
 
     def find_ledger_row(self) -> Payment | None:
         return find_presented(self.proof, caller=self.caller, now=self.now)
@@ -167,16 +172,16 @@ class Sale:
         if self.proof is None:
             # Raises the challenge with the price.
             self.collect(self.purchase)
-        export = self.find_or_create_order()
+        export = self.find_or_create_order(self.wallet)
         try:
             return self.buy(export)
         except ApiError:
             commands.withdraw_order(export)
             raise
 
-    def find_or_create_order(self) -> Export:
+    def find_or_create_order(self, wallet: str) -> Export:
         return commands.find_or_create(
-            self.wallet, self.kind, tier=self.caller.tier, status=Status.AWAITING_PAYMENT, now=self.now
+            wallet, self.kind, tier=self.caller.tier, status=Status.AWAITING_PAYMENT, now=self.now
         )
 
     def apply_pending_payment(self, export: Export) -> None:

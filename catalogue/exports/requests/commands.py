@@ -1,5 +1,6 @@
 """Commands on exports: create, cancel, restart."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -34,16 +35,22 @@ class DeltaTooOld(InvalidRequest):
 
 
 def require_wallet(caller: Caller) -> str:
-    """Return the wallet whose exports a caller may see and order. Raises MissingCredentials.
-
-    Any tier: paid exports can be downloaded after the tier has fallen.
-    """
+    """Return the wallet by which a caller orders exports. Raises MissingCredentials."""
     if caller.wallet is None:
         raise MissingCredentials(
             "An export is a wallet's: sign in by POST /v1/auth/session, then `Authorization: Bearer ws_...`,"
             " or link a wallet to the account of your API key (POST /v1/me/wallets). Nothing was charged."
         )
     return caller.wallet
+
+
+def require_wallets(caller: Caller) -> Collection[str]:
+    """Return the wallets whose exports a caller may see and cancel. Raises MissingCredentials.
+
+    Any tier, and all wallets of an account: which of them orders changes with their tiers. Paid exports can be
+    downloaded after the tier has fallen.
+    """
+    return caller.wallets | {require_wallet(caller)}
 
 
 def require_tier(caller: Caller, needed: Tier) -> None:
@@ -62,7 +69,7 @@ def create_export(wallet: str | None, *, tier: Tier, now: datetime, **wishes: An
     An unfinished export with the same specification is returned instead. Call it outside of transactions, and enqueue
     a step then. Raises TooManyExports, and what parse_spec raises.
     """
-    return queue_unpaid(wallet, spec.parse_spec(wallet, now=now, **wishes), tier=tier, now=now)
+    return queue_unpaid(wallet, spec.parse_spec(wallet and [wallet], now=now, **wishes), tier=tier, now=now)
 
 
 def queue_unpaid(wallet: str | None, kind: ExportSpec, *, tier: Tier, now: datetime) -> Export:

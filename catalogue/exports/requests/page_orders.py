@@ -35,7 +35,7 @@ def order_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) ->
     TierRequired and TooManyExports.
     """
     wallet = commands.require_wallet(caller)
-    kind = spec.parse_spec(wallet, now=now, **wishes)
+    kind = spec.parse_spec(commands.require_wallets(caller), now=now, **wishes)
     product = payment_state.PRODUCTS.get(kind.dataset)
     if product is not None:
         prices = load_price_list([product], now=now)

@@ -68,8 +68,8 @@ def quote_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) ->
 
     A caller without a wallet gets one too, but only a wallet has earlier exports: else MissingCredentials.
     """
-    wallet = commands.require_wallet(caller) if wishes.get("since_export") else caller.wallet
-    kind = spec.parse_spec(wallet, now=now, **wishes)
+    wallets = commands.require_wallets(caller) if wishes.get("since_export") else caller.wallets
+    kind = spec.parse_spec(wallets, now=now, **wishes)
     product = payment_state.PRODUCTS.get(kind.dataset)
     price, refused, is_given = None, "", product is None
     try:

@@ -51,11 +51,11 @@ class FileDetails:
     url: str
 
 
-def list_page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> CursorPage[ExportDetails]:
-    """Return a page of a wallet's exports, newest first. Two queries. Raises InvalidCursor."""
-    fingerprint = pagination_cursor.fingerprint(wallet)
+def list_page(wallets: Collection[str], *, limit: int, cursor: str | None, now: datetime) -> CursorPage[ExportDetails]:
+    """Return a page of the exports of these wallets, newest first. Two queries. Raises InvalidCursor."""
+    fingerprint = pagination_cursor.fingerprint(*sorted(wallets))
     # Keys are ordered by creation time.
-    found = Export.objects.of(wallet).order_by("-pk")
+    found = Export.objects.filter(wallet__in=wallets).order_by("-pk")
     as_of = now
     if cursor is not None:
         before = pagination_cursor.decode_cursor(cursor, question=fingerprint, now=now)

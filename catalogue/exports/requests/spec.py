@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -34,7 +34,7 @@ class ExportSpec:
 
 
 def parse_spec(
-    wallet: str | None,
+    wallets: Collection[str] | None,
     *,
     dataset: str,
     format: str,  # noqa: A002  # the word of the contract
@@ -43,7 +43,9 @@ def parse_spec(
     since_export: str | None = None,
     now: datetime,
 ) -> ExportSpec:
-    """Validate an order of a wallet, None for staff; `since_export` is a public id. At most three queries.
+    """Validate an order of who has these wallets, None for staff. At most three queries.
+
+    `since_export` is the public id of an export of one of them.
 
     Raises InvalidRequest for an unknown market, filter or field group, and for an export that no delta can start at.
     """
@@ -65,7 +67,8 @@ def parse_spec(
         raise InvalidRequest(
             f"An export of {dataset} is always whole: leave `since_export` out.", param="since_export"
         )
-    since = Export.objects.filter(wallet=wallet).known_as(since_export).first()
+    own = Export.objects.filter(wallet=None) if wallets is None else Export.objects.filter(wallet__in=wallets)
+    since = own.known_as(since_export).first()
     if since is None:
         raise InvalidRequest("You have no such export.", param="since_export")
     if reason := find_delta_error(since, spec, now=now):

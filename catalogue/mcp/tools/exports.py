@@ -63,8 +63,8 @@ def _argument_name(param: str | None) -> str | None:
 
 
 def get_export(call: ToolCall, values: Values) -> ToolResult:
-    wallet = commands.require_wallet(caller_of(call.request))
-    return _render(representation.find_export([wallet], values["export_id"]), now=call.now)
+    wallets = commands.require_wallets(caller_of(call.request))
+    return _render(representation.find_export(wallets, values["export_id"]), now=call.now)
 
 
 def _render(export: Export, *, now: datetime) -> ToolResult:
@@ -72,7 +72,7 @@ def _render(export: Export, *, now: datetime) -> ToolResult:
 
 
 class ExportTasks:
-    """The exports of the caller's wallet as tasks, whose ids are theirs."""
+    """The exports of the caller's wallets as tasks, whose ids are theirs."""
 
     def get(self, request: HttpRequest, task_id: str) -> Task:
         """The task of an export. Raises ExportNotFound, and MissingCredentials without a wallet."""
@@ -86,7 +86,7 @@ class ExportTasks:
 
 
 def _find(request: HttpRequest, task_id: str) -> Export:
-    return representation.find_export([commands.require_wallet(caller_of(request))], task_id)
+    return representation.find_export(commands.require_wallets(caller_of(request)), task_id)
 
 
 def _poll_interval(caller: Caller) -> timedelta:

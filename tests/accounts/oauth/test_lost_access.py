@@ -1,21 +1,23 @@
 """What ends with the access of an app: its grant for good, and the webhook endpoints that it has created."""
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.lifecycle import closure
-from accounts.models import Membership, OAuthGrant, User, Venue, WebhookEndpoint
+from accounts.models import Account, Membership, OAuthGrant, User, Venue, WebhookEndpoint
 from accounts.oauth import access, registration
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, get_access
+from accounts.webhooks import endpoints
 from tests.support import builders, oauth, users
 from tests.support.oauth import App
 
@@ -209,6 +211,64 @@ def test_an_endpoint_that_was_disabled_before_is_enabled_without_the_ended_grant
     assert (endpoint.status, endpoint.grant) == ("enabled", None)
 
 
+@pytest.mark.parametrize("end", [*ENDS])
+def test_an_endpoint_that_was_disabled_by_hand_says_that_its_app_has_ended(
+    venue: Venue, owner: Access, manager: Membership, end: Callable[..., None]
+) -> None:
+    subscribe(connected(manager, venue))
+    row = WebhookEndpoint.objects.get()
+    endpoints.disable(row, now=timezone.now())
+    row.refresh_from_db()
+    end(owner, manager, venue)
+    assert state() == ENDED
+    assert WebhookEndpoint.objects.get().disabled_at == row.disabled_at
+
+
+def test_an_endpoint_that_was_disabled_by_hand_does_not_come_back_at_a_restaurant_that_its_member_has_lost(
+    venue: Venue, owner: Access, manager: Membership
+) -> None:
+    subscribe(connected(manager, venue, everywhere=True))
+    row = WebhookEndpoint.objects.get()
+    endpoints.disable(row, now=timezone.now())
+    limit(owner, manager, venue)
+    assert OAuthGrant.objects.get().revoked_at is None
+    assert state() == ENDED
+    endpoints.enable(row)
+    # It is the restaurant's now.
+    assert WebhookEndpoint.objects.get().grant is None
+
+
+def test_an_app_does_not_change_the_endpoints_that_it_has_created_for_another_member(
+    venue: Venue, manager: Membership
+) -> None:
+    app = oauth.dynamic_app()
+    colleague = users.membership(venue, "manager")
+    record = subscribe(connected(manager, venue, app=app))
+    client, path = connected(colleague, venue, app=app), f"{WEBHOOKS}/{record['id']}"
+    assert client.get(WEBHOOKS).json()["data"] == []
+    moved = client.patch(path, {"url": "https://evil.example.com/b"}, content_type="application/json")
+    assert (moved.status_code, client.delete(path).status_code) == (404, 404)
+    assert WebhookEndpoint.objects.get().url == URL
+
+
+def test_a_restaurant_stays_with_its_account_in_the_back_office(venue: Venue, manager: Membership) -> None:
+    client = connected(manager, venue)
+    subscribe(client)
+    buyer, browser = Account.objects.create(name="Buyer"), back_office()
+    page = reverse("admin:accounts_venue_change", args=[venue.pk])
+    form = browser.get(page).context["adminform"].form
+    assert "account" not in form.fields
+    values = {field.html_name: field.value() for field in form}
+    values = {name: value for name, value in values.items() if value not in (None, False)}
+    answer = browser.post(page, values | {"account": str(buyer.pk), "name": "Osteria"})
+    assert answer.status_code == 302, answer.content.decode()
+    venue.refresh_from_db()
+    assert (venue.name, venue.account.name) == ("Osteria", manager.account.name)
+    assert state() == ("enabled", None)
+    # A new one is given its account.
+    assert "account" in browser.get(reverse("admin:accounts_venue_add")).context["adminform"].form.fields
+
+
 def test_an_app_sees_and_changes_no_endpoints_but_its_own(venue: Venue, manager: Membership) -> None:
     own = subscribe(builders.client(venue))
     app, other = connected(manager, venue), connected(manager, venue)
@@ -244,6 +304,92 @@ def test_an_endpoint_that_is_created_while_its_grant_ends_is_refused_or_disabled
     thread.join()
     assert answers == [401]
     assert not WebhookEndpoint.objects.exists()
+
+
+def wait_for_lock(thread: threading.Thread) -> None:
+    """Wait until another connection waits for a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while thread.is_alive():
+        with connection.cursor() as cursor:
+            # A transaction keeps what it has read of it.
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
+            cursor.execute(waiting)
+            if cursor.fetchone() != (0,):
+                return
+        time.sleep(0.01)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
+def test_an_endpoint_that_is_created_while_the_member_loses_the_restaurant_is_refused(
+    venue: Venue, owner: Access, manager: Membership
+) -> None:
+    client, answers = connected(manager, venue, everywhere=True), []
+
+    def create() -> None:
+        answers.append(client.post(WEBHOOKS, {"url": URL}, content_type="application/json").status_code)
+        connection.close()
+
+    with transaction.atomic():
+        limit(owner, manager, venue)
+        # The grant goes on at the other restaurant.
+        assert OAuthGrant.objects.get().revoked_at is None
+        thread = threading.Thread(target=create)
+        thread.start()
+        wait_for_lock(thread)
+        assert thread.is_alive()
+    thread.join()
+    assert answers == [401]
+    assert not WebhookEndpoint.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
+def test_an_endpoint_that_is_created_just_before_the_member_loses_the_restaurant_is_disabled(
+    venue: Venue, owner: Access, manager: Membership
+) -> None:
+    connected(manager, venue, everywhere=True)
+    grant = OAuthGrant.objects.get()
+
+    def lose() -> None:
+        limit(owner, manager, venue)
+        connection.close()
+
+    with transaction.atomic():
+        access.lock_grant(grant, venue, path="/api", now=timezone.now())
+        thread = threading.Thread(target=lose)
+        thread.start()
+        wait_for_lock(thread)
+        assert thread.is_alive()
+        endpoints.create(venue, url=URL, grant=grant)
+    thread.join()
+    assert state() == ENDED
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
+def test_a_user_can_be_deleted_while_an_app_changes_its_endpoint(venue: Venue, manager: Membership) -> None:
+    subscribe(connected(manager, venue))
+    grant, row = OAuthGrant.objects.get(), WebhookEndpoint.objects.get()
+    failures: list[Exception] = []
+
+    def delete() -> None:
+        try:
+            closure.delete_user(manager.user, now=timezone.now())
+        except OperationalError as error:
+            failures.append(error)
+        connection.close()
+
+    with transaction.atomic():
+        access.lock_grant(grant, venue, path="/api", now=timezone.now())
+        thread = threading.Thread(target=delete)
+        thread.start()
+        wait_for_lock(thread)
+        endpoints.update(row, description="Till")
+    thread.join()
+    assert failures == []
+    assert WebhookEndpoint.objects.get().description == "Till"
+    assert state() == ENDED
 
 
 # A grant does not come back

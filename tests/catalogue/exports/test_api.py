@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.models import Venue
 from catalogue.exports.jobs import claims, finalize, worker
 from catalogue.exports.requests import commands, representation
 from catalogue.exports.storage import files, manifest
@@ -16,11 +17,15 @@ from catalogue.models import Export
 from catalogue.serializers.exports import ExportRecord
 from framework.public_ids import encode
 from payments.devchain.wallets import Wallet as Key
+from payments.models import Wallet
+from payments.pricing import default_products
 from payments.tiers.definitions import ENTERPRISE
 from tests.catalogue import builders
-from tests.catalogue.exports import export_builders
-from tests.catalogue.exports.export_builders import UNKNOWN, error_of, post
+from tests.catalogue.exports import export_builders, paid_orders
+from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN, error_of, post
+from tests.mcp.client import call
 from tests.payments.signing import client_of
+from tests.support import builders as builders_of_keys
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -145,3 +150,56 @@ def test_the_manifest_has_the_schema_of_the_format_that_is_written(format_: str)
     assert (saved["removed"], "schema_of_removed" in saved) == (0, False)
     parts = list(export.parts.order_by("seq"))
     assert manifest.render(export, parts) == manifest.render(Export.objects.get(), parts)
+
+
+# The wallets of an account
+def test_a_key_reaches_the_exports_of_all_wallets_of_its_account_whichever_has_the_highest_tier(
+    venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    default_products.create_missing()
+    first, _second = (
+        Wallet.objects.create(address=wallets[name].address, account=venue.account) for name in ("pro", "enterprise")
+    )
+    export = commands.create_export(
+        first.address, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now()
+    )
+    export_builders.run_to_end(export)
+    # New orders are of the other wallet, whose tier is higher.
+    client = builders_of_keys.client(venue)
+    page = client.get(EXPORTS).json()
+    assert [row["id"] for row in page["data"]] == [export.public_id]
+    record = client.get(f"{EXPORTS}/{export.public_id}").json()
+    assert (record["status"], len(record["files"])) == ("succeeded", 1)
+    name = record["files"][0]["name"]
+    assert client.get(f"{EXPORTS}/{export.public_id}/files/{name}").status_code == 200
+    shown = call(client, "get_export", export_id=export.public_id)["structuredContent"]
+    assert shown["id"] == export.public_id
+    delta = post(client, dataset="restaurants", since_export=export.public_id)
+    assert delta.status_code == 402, delta.content
+    assert client.delete(f"{EXPORTS}/{export.public_id}").status_code == 204
+    # A session is of one wallet.
+    session = client_of(wallets["enterprise"])
+    assert session.get(EXPORTS).json()["data"] == []
+    assert session.get(f"{EXPORTS}/{export.public_id}").status_code == 404
+
+
+@pytest.mark.exhaustive
+def test_a_payment_finds_its_export_after_another_wallet_of_the_account_has_the_highest_tier(
+    venue: Venue, wallets: Mapping[str, Key], ledger_matches_chain: None
+) -> None:
+    key = wallets["enterprise"]
+    first = Wallet.objects.create(address=key.address, account=venue.account)
+    client = builders_of_keys.client(venue)
+    headers = paid_orders.payment(client, key)
+    answer = paid_orders.ask(client, headers)
+    assert answer.status_code == 202, answer.content
+    answer.close()
+    # From now on another one orders.
+    Wallet.objects.filter(pk=first.pk).update(tier="pro", read_at=timezone.now())
+    Wallet.objects.create(
+        address=export_builders.WALLET, account=venue.account, tier="enterprise", read_at=timezone.now()
+    )
+    again = paid_orders.ask(client, headers)
+    assert again.status_code == 202, again.content
+    assert again.json()["id"] == answer.json()["id"]
+    again.close()

@@ -210,7 +210,7 @@ def test_a_receipt_names_the_address_that_its_offer_named(ledger: str, named: st
 @time_machine.travel(NOW + timedelta(seconds=2), tick=False)
 def test_a_statement_says_what_was_answered_to_which_request_for_which_payment() -> None:
     body = b'{"name":"Noma","id":1}'
-    response = answer(given := receipt(), body, at=NOW, sources=["demo", "osm"])
+    response = answer(given := receipt(), body, at=NOW, version=7, sources=["demo", "osm"])
     header, said = read_jws(response["Receipt-Statement"])
     assert header == {"alg": "ES256K", "kid": KID, "typ": "tablewire-statement+jwt"}
     assert said == {
@@ -221,6 +221,7 @@ def test_a_statement_says_what_was_answered_to_which_request_for_which_payment()
         "request": purchase().key,
         "sha256": hashlib.sha256(body).hexdigest(),
         "at": "2026-11-28T06:30:05.250000Z",
+        "restaurantVersion": 7,
         "issuedAt": int(NOW.timestamp()) + 2,
         "amount": "2000",
         "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
