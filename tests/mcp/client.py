@@ -18,7 +18,7 @@ from payments.x402.proofs import PAYMENT_META
 from tests.payments.buyer import client_of
 
 Era = Literal["2025-11-25", "2025-06-18", "2025-03-26", "2026-07-28"]
-STATELESS = "2026-07-28"
+STATELESS: Era = "2026-07-28"
 LATEST_HANDSHAKE: Era = "2025-11-25"
 ENDPOINT = "/mcp"
 ERROR = "tablewire/error"

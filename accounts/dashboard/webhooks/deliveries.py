@@ -43,7 +43,7 @@ class FilterForm(forms.Form):
     )
 
 
-def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
+def build_page(endpoint: WebhookEndpoint, query: QueryDict, *, now: datetime) -> dict[str, Any]:
     """Return the context of a page, newest first, after the delivery `before`. One or two queries."""
     form = FilterForm(query)
     form.is_valid()
@@ -69,7 +69,7 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
         "current": urlencode(filters | ({"before": before} if before else {})),
         "newest": urlencode(filters),
         "is_first": not before,
-        "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], endpoint.venue.now()),
+        "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], now),
         "max_searched": MAX_SEARCHED,
     }
 
@@ -87,7 +87,7 @@ def get_poll_interval_s(rows: list[WebhookDelivery], now: datetime) -> int:
 def show_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Show the endpoint with its deliveries; an htmx request gets the deliveries only."""
     row = get_endpoint(request, endpoint)
-    context = build_page(row, request.GET) | {"endpoint": row}
+    context = build_page(row, request.GET, now=request.access.venue.now()) | {"endpoint": row}
     if request.headers.get("HX-Request") == "true":
         return render(request, "accounts/webhook_rows.html", context | {"is_partial": True})
     now = timezone.now()
