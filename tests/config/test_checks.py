@@ -162,6 +162,7 @@ PRODUCTION = {
     "RPC_URL": "https://rpc.example.com",
     "FACILITATOR_URL": "https://facilitator.example.com",
     "PAY_TO": "0x" + "11" * 20,
+    "RECEIPT_KEYS": "22" * 32,
     "METRICS_TOKEN": "c7Qk2mZr9vXw4TbN",
 }
 

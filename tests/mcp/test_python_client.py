@@ -86,14 +86,17 @@ def test_it_lists_reads_completes_and_gets_prompts(shop: Shop, mode: Mode) -> No
         assert all(tool.output_schema and tool.annotations and tool.description for tool in tools)
         uris = {one.uri for one in (await agent.list_resources()).resources}
         names = ("prices", "markets", "cuisines", "attributes", "account")
-        assert uris == {f"restaurants://{name}" for name in names}
+        view = "ui://tablewire/view"
+        assert uris == {view, *(f"restaurants://{name}" for name in names)}
         (template,) = (await agent.list_resource_templates()).resource_templates
         assert template.uri_template == "restaurants://restaurant/{slug}"
         typed = await agent.complete(
             ResourceTemplateReference(uri=template.uri_template), {"name": "slug", "value": slug[:4]}
         )
         assert slug in typed.completion.values
-        for uri in (*uris, f"restaurants://restaurant/{slug}"):
+        (part,) = (await agent.read_resource(view)).contents
+        assert part.mime_type == "text/html;profile=mcp-app"
+        for uri in (*(uris - {view}), f"restaurants://restaurant/{slug}"):
             (part,) = (await agent.read_resource(uri)).contents
             assert isinstance(part, TextResourceContents)
             assert (part.uri, part.mime_type, part.text[0]) == (uri, "application/json", "{")
