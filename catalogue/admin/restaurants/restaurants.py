@@ -148,8 +148,10 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
 
     @admin.display(description="Status", empty_value="")
     def exception(self, restaurant: Restaurant) -> SafeString | None:
-        """The status of those that are not open: most are."""
-        return None if restaurant.status == Restaurant.Status.OPEN else self.status_shown(restaurant)
+        """The status of those that are not open, or are merged or erased: most are open."""
+        is_open = restaurant.status == Restaurant.Status.OPEN
+        is_gone = restaurant.erased_at or restaurant.merged_into_id
+        return None if is_open and not is_gone else self.status_shown(restaurant)
 
     @admin.display(description="Updated", ordering="updated_at")
     def updated(self, restaurant: Restaurant) -> str:

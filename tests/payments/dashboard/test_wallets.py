@@ -79,7 +79,7 @@ def test_without_a_wallet_the_page_says_what_one_brings(venue: Venue) -> None:
     default_products.create_missing()
     page = output(users.member(venue).get(at(venue)))
     assert "Your tier Free no linked wallet Requests a minute 10" in page
-    assert "Price of a call, USDC 0.002 Neighborhood context Prices and limits of the tiers" in page
+    assert "Price of a call, USDC 0.002 Neighborhood context" in page
     assert (
         "Link a wallet to reach Pro A wallet that holds 100 USD of the token gives your API keys 120 requests a minute"
         " instead of 10. Calls cost up to 33 % less. It also opens: Photos, Reviews. Link a wallet" in page

@@ -355,7 +355,7 @@ def test_what_cannot_be_signed_goes_out_without_and_is_counted(settings: LazySet
 
 # The verifier
 def test_the_verifier_has_at_most_80_lines_and_nothing_of_ours() -> None:
-    assert len(program().splitlines()) <= 80
+    assert sum(1 for line in program().splitlines() if line.strip()) <= 80
     assert not any(name in program() for name in ("django", "payments.", "framework"))
 
 
