@@ -68,6 +68,9 @@ def planted(body: Mapping[str, Any] | None, **more: Any) -> dict[str, Any]:
 def calls(venue: Venue) -> Iterator[tuple[str, str, dict[str, Any] | None]]:
     """Method, path and body of every operation of both APIs, rightly and wrongly, and of pages that take secrets."""
     for operation in openapi_operations.ALL:
+        # An advance of the clock sends mail in the web process, and without a mail server here that prints it.
+        if "/test/clock" in operation.template:
+            continue
         path = operation.path_of(venue)
         yield operation.method, path, planted(operation.body) if operation.body is not None else None
         yield operation.method, path, planted(operation.body, **PERSON, password=PLANTED)
